@@ -1,0 +1,23 @@
+//! Delete: a session goes on request, never the active one (P-4).
+
+use super::prune::what_goes;
+use super::{Decided, Desk, Verdict};
+use crate::decision::Action;
+use crate::entry::Body;
+use crate::notice::Notice;
+use crate::refusal::Refusal;
+use crate::session::Number;
+
+pub(super) fn delete(mut desk: Desk<'_>, session: Number) -> Result<Decided, Refusal> {
+    desk.live(session)?;
+    let active = desk.latest()?;
+    if active == session {
+        return Err(Refusal::Active(session));
+    }
+    let about = desk.note_command()?;
+    let dropped = what_goes(desk.state(), vec![session]);
+    desk.lay_off(&dropped);
+    desk.draft.push(Body::Deleted(dropped))?;
+    let notice = Notice::Deleted { session };
+    desk.close(Verdict::commanded(Action::Command, "delete", active, notice).about(about))
+}

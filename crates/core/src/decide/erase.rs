@@ -1,0 +1,19 @@
+//! Erase: the bodies of messages go on request; their hashes stay, so that the proof still holds.
+
+use super::{Decided, Desk, Verdict};
+use crate::decision::Action;
+use crate::entry::{Body, Erased, Seq};
+use crate::notice::Notice;
+use crate::refusal::Refusal;
+
+pub(super) fn erase(mut desk: Desk<'_>, entries: &[Seq]) -> Result<Decided, Refusal> {
+    let session = desk.latest()?;
+    if entries.is_empty() {
+        return Err(Refusal::NothingToErase);
+    }
+    let about = desk.note_command()?;
+    desk.draft.push(Body::Erased(Erased { entries: entries.to_vec() }))?;
+    let notice = Notice::Erased { entries: u32::try_from(entries.len()).unwrap_or(u32::MAX) };
+    desk.erase.extend(entries);
+    desk.close(Verdict::commanded(Action::Command, "erase", session, notice).about(about))
+}

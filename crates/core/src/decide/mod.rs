@@ -1,0 +1,317 @@
+//! Decide: turns a command into entries, or refuses it. One file per verb.
+
+mod clear;
+mod delete;
+mod erase;
+mod fork;
+mod late;
+mod merge;
+mod new;
+mod prune;
+mod rename;
+mod resume;
+mod say;
+mod split;
+mod undo;
+
+#[cfg(test)]
+mod tests;
+
+use crate::Timestamp;
+use crate::decision::{Action, Cause, Confidence, Decision, Reason};
+use crate::draft::Draft;
+use crate::entry::{Body, Dropped, Opened, Record, Seq, Spoken};
+use crate::message::{Message, Role};
+use crate::notice::Notice;
+use crate::policy::{Mode, Policy};
+use crate::refusal::Refusal;
+use crate::segment;
+use crate::session::{Id, Number, Session, Status, Title};
+use crate::span::Cut;
+use crate::state::State;
+use std::sync::Arc;
+
+/// What is asked of a scope.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Command {
+    /// A message for the latest session.
+    Say {
+        /// Who speaks.
+        role: Role,
+        /// What is said.
+        message: Message,
+    },
+    /// A reply that was made for a session, which may not be latest any more.
+    Reply {
+        /// Who speaks.
+        role: Role,
+        /// What is said.
+        message: Message,
+        /// The session that it answers.
+        session: Number,
+    },
+    /// `/new`: begin a new session; in legacy mode, empty the one there is.
+    New {
+        /// What was said after the command; the first message of the new session.
+        first: Option<Message>,
+    },
+    /// Make an older session latest again.
+    Resume {
+        /// The session.
+        session: Number,
+    },
+    /// Take back the last boundary.
+    Undo,
+    /// Begin a session with the past of another one.
+    Fork {
+        /// That other session.
+        session: Number,
+        /// The last message that both share; nothing for all of them.
+        at: Option<Cut>,
+    },
+    /// Move the later part of the latest session to a new one.
+    Split {
+        /// The first message of the new session.
+        at: Cut,
+    },
+    /// Make one session of two.
+    Merge {
+        /// The session that will be no more.
+        from: Number,
+        /// The session that will hold it.
+        into: Number,
+    },
+    /// Give a session a title.
+    Rename {
+        /// The session.
+        session: Number,
+        /// The title.
+        title: Title,
+    },
+    /// Drop the oldest sessions.
+    Prune {
+        /// How many are kept.
+        keep: crate::policy::Backlog,
+    },
+    /// Drop a session.
+    Delete {
+        /// The session.
+        session: Number,
+    },
+    /// Erase the bodies of messages.
+    Erase {
+        /// The messages.
+        entries: Vec<Seq>,
+    },
+}
+
+/// What a decision depends on besides the state: time, a fresh id, and how the command was typed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Circumstances {
+    /// The time.
+    pub now: Timestamp,
+    /// The id of the session that the command may create.
+    pub fresh: Id,
+    /// The slash command as it was typed, if it was.
+    pub spoken: Option<Spoken>,
+}
+
+/// What was decided: entries to append, the state that they lead to, and what to do once they are kept.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Decided {
+    /// The entries.
+    pub records: Vec<Record>,
+    /// The state after them.
+    pub state: State,
+    /// What happened.
+    pub action: Action,
+    /// What kind of evidence decided.
+    pub cause: Cause,
+    /// How sure it is.
+    pub confidence: Confidence,
+    /// Why.
+    pub reasons: Vec<Reason>,
+    /// What the user is told.
+    pub notice: Option<Notice>,
+    /// The session that it ended up in.
+    pub session: Number,
+    /// The message or command that was written, if any.
+    pub about: Option<Seq>,
+    /// The sessions that were dropped.
+    pub dropped: Vec<Number>,
+    /// The segments to delete, once the entries are kept.
+    pub garbage: Vec<segment::Number>,
+    /// The entries whose bodies are erased with the append.
+    pub erase: Vec<Seq>,
+}
+
+/// Decides what happens to a command.
+///
+/// ```
+/// use segue_core::{decide::{decide, Circumstances, Command}, message::{Message, Role}};
+/// use segue_core::{policy::Policy, session::Id, state::State, Timestamp};
+/// let state = State::empty("agent:main:cli:direct:me".parse()?);
+/// let hello = Command::Say { role: Role::User, message: Message::text("hello") };
+/// let at = Circumstances { now: Timestamp::UNIX_EPOCH, fresh: Id(Default::default()), spoken: None };
+/// let decided = decide(&state, &Policy::default(), &hello, &at)?;
+/// assert_eq!(decided.state.messages, 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn decide(
+    state: &State,
+    policy: &Policy,
+    command: &Command,
+    at: &Circumstances,
+) -> Result<Decided, Refusal> {
+    let desk = Desk { draft: Draft::new(state, at.now), policy, at, dropped: Vec::new(), garbage: Vec::new(), erase: Vec::new() };
+    match command {
+        Command::Say { role, message } => say::say(desk, *role, message),
+        Command::Reply { role, message, session } => late::reply(desk, *role, message, *session),
+        Command::New { first } => match policy.mode {
+            Mode::Segmented => new::new(desk, first.as_ref()),
+            Mode::Legacy => clear::clear(desk, first.as_ref()),
+        },
+        Command::Resume { session } => resume::resume(desk, *session),
+        Command::Undo => undo::undo(desk),
+        Command::Fork { session, at } => fork::fork(desk, *session, at.as_ref()),
+        Command::Split { at } => split::split(desk, at),
+        Command::Merge { from, into } => merge::merge(desk, *from, *into),
+        Command::Rename { session, title } => rename::rename(desk, *session, title),
+        Command::Prune { keep } => prune::prune(desk, *keep),
+        Command::Delete { session } => delete::delete(desk, *session),
+        Command::Erase { entries } => erase::erase(desk, entries),
+    }
+}
+
+/// Where a verb does its work: the draft, the settings, and what is to be dropped.
+struct Desk<'a> {
+    draft: Draft,
+    policy: &'a Policy,
+    at: &'a Circumstances,
+    dropped: Vec<Number>,
+    garbage: Vec<segment::Number>,
+    erase: Vec<Seq>,
+}
+
+/// The verdict of a verb.
+struct Verdict {
+    action: Action,
+    cause: Cause,
+    reasons: Vec<Reason>,
+    notice: Option<Notice>,
+    session: Number,
+    about: Option<Seq>,
+}
+
+impl Verdict {
+    fn commanded(action: Action, command: &str, session: Number, notice: Notice) -> Self {
+        Self {
+            action,
+            cause: Cause::Command,
+            reasons: vec![Reason::Commanded { command: command.to_owned() }],
+            notice: Some(notice),
+            session,
+            about: None,
+        }
+    }
+
+    fn about(self, about: Option<Seq>) -> Self {
+        Self { about, ..self }
+    }
+}
+
+impl Desk<'_> {
+    fn state(&self) -> &State {
+        self.draft.state()
+    }
+
+    fn latest(&self) -> Result<Number, Refusal> {
+        self.state().latest().ok_or(Refusal::NothingSaid)
+    }
+
+    fn live(&self, number: Number) -> Result<&Arc<Session>, Refusal> {
+        let session = self.state().sessions.get(&number).ok_or(Refusal::NoSession(number))?;
+        match session.status {
+            Status::Live => Ok(session),
+            Status::Merged { into } => Err(Refusal::Merged { from: number, into }),
+        }
+    }
+
+    /// Writes down the slash command where it was said, if it was typed and there is a place for it.
+    fn note_command(&mut self) -> Result<Option<Seq>, Refusal> {
+        match (&self.at.spoken, &self.state().open) {
+            (Some(spoken), Some(_)) => self.draft.push(Body::Command(spoken.clone())).map(Some),
+            _ => Ok(None),
+        }
+    }
+
+    /// Opens the scope's next session.
+    fn open(&mut self, parent: Option<Number>) -> Result<Number, Refusal> {
+        let session = self.state().next_session;
+        self.draft.push(Body::Opened(Opened { session, id: self.at.fresh, parent }))?;
+        Ok(session)
+    }
+
+    /// Drops the oldest sessions past the limit.
+    fn keep_backlog(&mut self) -> Result<u32, Refusal> {
+        prune::drop_oldest(self, self.policy.backlog)
+    }
+
+    /// Remembers what goes with an entry, to be done once the entry is kept.
+    fn lay_off(&mut self, dropped: &Dropped) {
+        self.dropped.extend(&dropped.sessions);
+        self.garbage.extend(&dropped.segments);
+        self.erase.extend(&dropped.erased);
+    }
+
+    /// Writes down the decision and closes the desk.
+    fn close(mut self, verdict: Verdict) -> Result<Decided, Refusal> {
+        let confidence = Confidence::CERTAIN;
+        if let Some(about) = verdict.about {
+            self.draft.push(Body::Decision(Box::new(Decision {
+                about,
+                session: verdict.session,
+                action: verdict.action,
+                cause: verdict.cause,
+                confidence,
+                policy: self.policy.name().to_owned(),
+                reasons: verdict.reasons.clone(),
+                notice: verdict.notice.clone(),
+            })))?;
+        }
+        let (state, records) = self.draft.finish();
+        Ok(Decided {
+            records,
+            state,
+            action: verdict.action,
+            cause: verdict.cause,
+            confidence,
+            reasons: verdict.reasons,
+            notice: verdict.notice,
+            session: verdict.session,
+            about: verdict.about,
+            dropped: self.dropped,
+            garbage: self.garbage,
+            erase: self.erase,
+        })
+    }
+
+    /// Closes the desk without a decision record: the entry speaks for itself.
+    fn close_quietly(self, session: Number, about: Seq) -> Decided {
+        let (state, records) = self.draft.finish();
+        Decided {
+            records,
+            state,
+            action: Action::Continue,
+            cause: Cause::None,
+            confidence: Confidence::CERTAIN,
+            reasons: Vec::new(),
+            notice: None,
+            session,
+            about: Some(about),
+            dropped: self.dropped,
+            garbage: self.garbage,
+            erase: self.erase,
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! Prune: the oldest sessions go, never the active one (P-8).
+
+use super::{Decided, Desk, Verdict};
+use crate::decision::Action;
+use crate::entry::{Body, Dropped};
+use crate::notice::Notice;
+use crate::policy::Backlog;
+use crate::refusal::Refusal;
+use crate::segment;
+use crate::session::{Number, Status};
+use crate::state::State;
+use crate::undo::Boundary;
+use std::collections::BTreeSet;
+
+pub(super) fn prune(mut desk: Desk<'_>, keep: Backlog) -> Result<Decided, Refusal> {
+    let session = desk.latest()?;
+    let about = desk.note_command()?;
+    let sessions = drop_oldest(&mut desk, keep)?;
+    let notice = Notice::Pruned { sessions };
+    desk.close(Verdict::commanded(Action::Command, "prune", session, notice).about(about))
+}
+
+/// Drops the oldest sessions past the limit and tells how many.
+pub(super) fn drop_oldest(desk: &mut Desk<'_>, keep: Backlog) -> Result<u32, Refusal> {
+    let state = desk.state();
+    let live: Vec<Number> = state.list().map(|(number, _)| number).collect();
+    let excess = live.len().saturating_sub(keep.get());
+    let active = state.latest();
+    let oldest = live.into_iter().rev().filter(|number| Some(*number) != active);
+    let sessions: Vec<Number> = oldest.take(excess).collect();
+    if sessions.is_empty() {
+        return Ok(0);
+    }
+    let dropped = what_goes(state, sessions);
+    let count = dropped.sessions.iter().filter(|n| state.live(**n).is_some()).count();
+    desk.lay_off(&dropped);
+    desk.draft.push(Body::Pruned(dropped))?;
+    Ok(u32::try_from(count).unwrap_or(u32::MAX))
+}
+
+/// Works out what goes with some sessions: what was merged into them, the segments that no other session
+/// sees, and the titles.
+pub(super) fn what_goes(state: &State, mut sessions: Vec<Number>) -> Dropped {
+    let mut goes: BTreeSet<Number> = sessions.iter().copied().collect();
+    // A session can be merged into one that was itself merged later: follow until nothing is added.
+    loop {
+        let merged: Vec<Number> = state
+            .sessions
+            .iter()
+            .filter(|(number, _)| !goes.contains(number))
+            .filter(|(_, s)| matches!(s.status, Status::Merged { into } if goes.contains(&into)))
+            .map(|(number, _)| *number)
+            .collect();
+        if merged.is_empty() {
+            break;
+        }
+        goes.extend(&merged);
+        sessions.extend(merged);
+    }
+    let stays = || state.sessions.iter().filter(|(number, _)| !goes.contains(number));
+    let mut needed: BTreeSet<segment::Number> =
+        stays().flat_map(|(_, s)| s.spans.iter().map(|span| span.segment)).collect();
+    for boundary in state.boundaries.iter() {
+        if let Boundary::Cleared { session, spans, .. } = boundary
+            && !goes.contains(session)
+        {
+            needed.extend(spans.iter().map(|span| span.segment));
+        }
+    }
+    let segments = state.segments.keys().filter(|number| !needed.contains(number)).copied().collect();
+    let erased = sessions
+        .iter()
+        .filter_map(|number| state.sessions.get(number))
+        .flat_map(|session| session.title_entries.iter().copied())
+        .collect();
+    Dropped { sessions, segments, erased }
+}

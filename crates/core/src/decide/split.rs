@@ -1,0 +1,35 @@
+//! Split from here: the latest session keeps the part before a message, a new one gets the rest.
+
+use super::{Decided, Desk, Verdict};
+use crate::decision::Action;
+use crate::entry::{Body, Branched};
+use crate::notice::Notice;
+use crate::refusal::Refusal;
+use crate::span::{Cut, Side};
+
+pub(super) fn split(mut desk: Desk<'_>, at: &Cut) -> Result<Decided, Refusal> {
+    let parent = desk.latest()?;
+    if !desk.state().view(parent).hold(at.segment, at.message) {
+        return Err(Refusal::NotInSession { session: parent, seq: at.message });
+    }
+    if desk.live(parent)?.first_message.is_none_or(|first| first >= at.message) {
+        return Err(Refusal::NothingBefore(at.message));
+    }
+    let about = desk.note_command()?;
+    desk.draft.seal()?;
+    let session = desk.state().next_session;
+    let (kept, taken) = desk.state().view(parent).cut(at, Side::InFront);
+    desk.draft.push(Body::Split(Branched {
+        session,
+        id: desk.at.fresh,
+        parent,
+        from: parent,
+        at: Some(at.message),
+        first_message: Some(at.message),
+        kept: Some(kept),
+        taken,
+    }))?;
+    let pruned = desk.keep_backlog()?;
+    let notice = Notice::Split { session, parent, at: at.message, pruned };
+    desk.close(Verdict::commanded(Action::Split, "split", session, notice).about(about))
+}

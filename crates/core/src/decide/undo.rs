@@ -1,0 +1,21 @@
+//! Undo: the last boundary is taken back, by one more entry (X-4, M-E2).
+
+use super::{Decided, Desk, Verdict};
+use crate::decision::Action;
+use crate::entry::Body;
+use crate::notice::Notice;
+use crate::refusal::Refusal;
+use crate::undo::Boundary;
+
+pub(super) fn undo(mut desk: Desk<'_>) -> Result<Decided, Refusal> {
+    let (action, session, from) = match desk.state().boundaries.last() {
+        None => return Err(Refusal::NothingToUndo),
+        Some(Boundary::Created { from, to, .. }) => (Action::Merge, *from, Some(*to)),
+        Some(Boundary::Resumed { from, to, .. }) => (Action::Resume, *from, Some(*to)),
+        Some(Boundary::Cleared { session, .. }) => (Action::Merge, *session, None),
+    };
+    let about = desk.note_command()?;
+    desk.draft.push(Body::Undone)?;
+    let notice = Notice::Undone { session, from };
+    desk.close(Verdict::commanded(action, "undo", session, notice).about(about))
+}

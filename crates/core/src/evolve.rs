@@ -1,0 +1,322 @@
+//! Evolve: folds an entry into the state of its scope.
+//!
+//! A pure function, and total over anything that a damaged disk may hold: what does not fit is an
+//! error that names the entry, never a panic.
+
+use crate::Timestamp;
+use crate::digest::Digest;
+use crate::entry::{Body, Branched, Dropped, Merged, Opened, Record, Sealed, Seq, Unreadable};
+use crate::message::Role;
+use crate::segment;
+use crate::session::{Id, Number, Origin, Session, Status};
+use crate::span::Spans;
+use crate::state::State;
+use crate::undo::Boundary;
+use std::sync::Arc;
+
+/// Why an entry does not fit the log before it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Misfit {
+    /// The body cannot be read.
+    #[error(transparent)]
+    Unreadable(#[from] Unreadable),
+    /// The entry does not come after the head.
+    #[error("entry {seq} does not come after entry {head}")]
+    Order {
+        /// The entry.
+        seq: Seq,
+        /// The last entry before it.
+        head: Seq,
+    },
+    /// The entry was written to a segment that is not open.
+    #[error("entry {seq} stands in segment {segment}, which is not open there")]
+    Segment {
+        /// The entry.
+        seq: Seq,
+        /// The segment.
+        segment: segment::Number,
+    },
+    /// The entry names a session that is not there.
+    #[error("entry {seq} names session {session}, which is not there")]
+    Session {
+        /// The entry.
+        seq: Seq,
+        /// The session.
+        session: Number,
+    },
+    /// The entry takes back a boundary, and there is none.
+    #[error("entry {seq} takes back a boundary, and there is none")]
+    Boundary {
+        /// The entry.
+        seq: Seq,
+    },
+}
+
+/// Folds an entry into the state.
+///
+/// Gaps in the numbers are fine: dropped segments leave them. Digests are not checked here, because a
+/// fold must work on what is left of a log; `verify` checks them.
+pub fn evolve(state: &mut State, entry: &Record) -> Result<(), Misfit> {
+    if entry.seq <= state.head {
+        return Err(Misfit::Order { seq: entry.seq, head: state.head });
+    }
+    let body = entry.body()?;
+    state.clock = state.clock.max(entry.at);
+    state.head = entry.seq;
+    match &body {
+        Body::Opened(opened) => open_new(state, entry, opened),
+        Body::Resumed(resumed) => {
+            open_segment(state, entry, resumed.session);
+            session_mut(state, entry, resumed.session)?;
+            let (from, to, at) = (resumed.from, resumed.session, entry.seq);
+            push_boundary(state, Boundary::Resumed { from, to, at });
+            Ok(())
+        }
+        Body::Forked(branch) => branch_off(state, entry, branch, Origin::Fork),
+        Body::Split(branch) => branch_off(state, entry, branch, Origin::Split),
+        Body::Attached(of) => {
+            session_mut(state, entry, of.session)?;
+            state.side = Some(new_segment(state, entry, of.session));
+            Ok(())
+        }
+        Body::Sealed(sealed) => seal(state, entry, sealed),
+        Body::Pruned(dropped) | Body::Deleted(dropped) => {
+            drop_sessions(state, dropped);
+            Ok(())
+        }
+        Body::Renamed(renamed) => {
+            let session = session_mut(state, entry, renamed.session)?;
+            session.title = Some(renamed.title.clone());
+            session.title_entries.push(entry.seq);
+            Ok(())
+        }
+        Body::Merged(merged) => merge(state, entry, merged),
+        Body::Undone => undo(state, entry),
+        Body::Cleared(of) => clear(state, entry, of.session),
+        Body::Message(..) | Body::Command(_) | Body::Decision(_) | Body::Erased(_) | Body::Gone(_) => Ok(()),
+    }?;
+    if !matches!(body, Body::Sealed(_)) {
+        count(state, entry)?;
+    }
+    Ok(())
+}
+
+/// Adds the entry to the open segment that it was written to.
+fn count(state: &mut State, entry: &Record) -> Result<(), Misfit> {
+    let main = state.open.as_mut().filter(|open| open.number == entry.segment);
+    let clock = state.clock;
+    let Some(open) = main.or(state.side.as_mut().filter(|side| side.number == entry.segment)) else {
+        return Err(Misfit::Segment { seq: entry.seq, segment: entry.segment });
+    };
+    open.digest = open.digest.add(entry);
+    open.updated_at = clock;
+    let Some(role) = entry.kind.role() else { return Ok(()) };
+    open.messages += 1;
+    if role == Role::User {
+        open.last_user_at = Some(clock);
+    }
+    let session = open.session;
+    state.messages += 1;
+    if session_ref(state, session).is_some_and(|s| s.first_message.is_none()) {
+        session_mut(state, entry, session)?.first_message = Some(entry.seq);
+    }
+    Ok(())
+}
+
+fn session_ref(state: &State, number: Number) -> Option<&Session> {
+    state.sessions.get(&number).map(Arc::as_ref)
+}
+
+fn session_mut<'a>(state: &'a mut State, entry: &Record, number: Number) -> Result<&'a mut Session, Misfit> {
+    match Arc::make_mut(&mut state.sessions).get_mut(&number) {
+        Some(session) => Ok(Arc::make_mut(session)),
+        None => Err(Misfit::Session { seq: entry.seq, session: number }),
+    }
+}
+
+fn push_boundary(state: &mut State, boundary: Boundary) {
+    Arc::make_mut(&mut state.boundaries).push(boundary);
+}
+
+fn new_segment(state: &mut State, entry: &Record, session: Number) -> segment::Open {
+    state.next_segment = state.next_segment.max(entry.segment.next());
+    segment::Open {
+        number: entry.segment,
+        session,
+        first: entry.seq,
+        messages: 0,
+        digest: Digest::of_segment(&state.scope, entry.segment),
+        opened_at: state.clock,
+        last_user_at: None,
+        updated_at: state.clock,
+        view_from: entry.seq,
+        view_skips: 0,
+    }
+}
+
+fn open_segment(state: &mut State, entry: &Record, session: Number) {
+    state.open = Some(new_segment(state, entry, session));
+}
+
+fn create(state: &mut State, number: Number, id: Id, parent: Option<Number>, origin: Origin) {
+    state.next_session = state.next_session.max(number.next());
+    let session = Session {
+        id,
+        parent,
+        origin,
+        status: Status::Live,
+        title: None,
+        title_entries: Vec::new(),
+        first_message: None,
+        spans: Spans::default(),
+        created_at: state.clock,
+        updated_at: state.clock,
+    };
+    Arc::make_mut(&mut state.sessions).insert(number, Arc::new(session));
+}
+
+fn open_new(state: &mut State, entry: &Record, opened: &Opened) -> Result<(), Misfit> {
+    let origin = if opened.parent.is_some() { Origin::New } else { Origin::First };
+    create(state, opened.session, opened.id, opened.parent, origin);
+    open_segment(state, entry, opened.session);
+    if let Some(from) = opened.parent {
+        push_boundary(state, Boundary::Created { from, to: opened.session, at: entry.seq });
+    }
+    Ok(())
+}
+
+fn branch_off(state: &mut State, entry: &Record, branch: &Branched, origin: Origin) -> Result<(), Misfit> {
+    create(state, branch.session, branch.id, Some(branch.parent), origin);
+    open_segment(state, entry, branch.session);
+    let child = session_mut(state, entry, branch.session)?;
+    child.spans = branch.taken.clone();
+    child.first_message = branch.first_message;
+    if let Some(kept) = &branch.kept {
+        session_mut(state, entry, branch.parent)?.spans = kept.clone();
+    }
+    push_boundary(state, Boundary::Created { from: branch.from, to: branch.session, at: entry.seq });
+    Ok(())
+}
+
+fn seal(state: &mut State, entry: &Record, sealed: &Sealed) -> Result<(), Misfit> {
+    let is_main = state.open.as_ref().is_some_and(|open| open.number == entry.segment);
+    let slot = if is_main { &mut state.open } else { &mut state.side };
+    let misfit = Misfit::Segment { seq: entry.seq, segment: entry.segment };
+    let open = slot.take_if(|open| open.number == entry.segment).ok_or(misfit)?;
+    state.chain = sealed.chain;
+    let (messages, digest, last) = (open.messages, sealed.digest, entry.seq);
+    let record = segment::Sealed { first: open.first, last, messages, digest, sealed_at: state.clock };
+    Arc::make_mut(&mut state.segments).insert(open.number, record);
+    let tail = state.tail(&open);
+    let session = session_mut(state, entry, open.session)?;
+    session.spans = session.spans.with(tail);
+    session.updated_at = session.updated_at.max(open.updated_at);
+    Ok(())
+}
+
+fn merge(state: &mut State, entry: &Record, merged: &Merged) -> Result<(), Misfit> {
+    let from = session_mut(state, entry, merged.from)?;
+    from.status = Status::Merged { into: merged.into };
+    let spans = std::mem::take(&mut from.spans);
+    let (first, updated_at) = (from.first_message.take(), from.updated_at);
+    let into = session_mut(state, entry, merged.into)?;
+    into.spans = into.spans.union(&spans);
+    into.updated_at = into.updated_at.max(updated_at);
+    into.first_message = earliest(into.first_message, first);
+    move_latest(state, merged.from, merged.into);
+    let boundaries = Arc::make_mut(&mut state.boundaries);
+    boundaries.forget(merged.from);
+    boundaries.forget(merged.into);
+    Ok(())
+}
+
+fn earliest(a: Option<Seq>, b: Option<Seq>) -> Option<Seq> {
+    a.into_iter().chain(b).min()
+}
+
+fn move_latest(state: &mut State, from: Number, into: Number) {
+    if let Some(open) = state.open.as_mut().filter(|open| open.session == from) {
+        open.session = into;
+    }
+}
+
+fn undo(state: &mut State, entry: &Record) -> Result<(), Misfit> {
+    let boundary = Arc::make_mut(&mut state.boundaries).pop();
+    match boundary.ok_or(Misfit::Boundary { seq: entry.seq })? {
+        Boundary::Created { from, to, at } => {
+            let created = session_mut(state, entry, to)?;
+            created.status = Status::Merged { into: from };
+            let (inherited, since) = std::mem::take(&mut created.spans).apart(at);
+            let first = created.first_message.take();
+            let back = match created.origin {
+                // A fork's parent still sees what the fork began with, and `from` may be another session.
+                Origin::First | Origin::New | Origin::Fork => since,
+                Origin::Split => since.union(&inherited),
+            };
+            let said = first.filter(|first| *first > at || created.origin == Origin::Split);
+            let updated_at = created.updated_at;
+            give_back(state, entry, from, &back, said, updated_at)?;
+            move_latest(state, to, from);
+        }
+        Boundary::Resumed { from, to, at } => {
+            let resumed = session_mut(state, entry, to)?;
+            let (kept, since) = resumed.spans.apart(at);
+            resumed.spans = kept;
+            let said = resumed.first_message.take_if(|first| *first > at);
+            let updated_at = resumed.updated_at;
+            give_back(state, entry, from, &since, said, updated_at)?;
+            move_latest(state, to, from);
+        }
+        Boundary::Cleared { session, spans, view_from, view_skips, first_message } => {
+            let cleared = session_mut(state, entry, session)?;
+            cleared.spans = cleared.spans.union(&spans);
+            cleared.first_message = earliest(cleared.first_message, first_message);
+            if let Some(open) = state.open.as_mut() {
+                (open.view_from, open.view_skips) = (view_from, view_skips);
+            }
+        }
+    }
+    Ok(())
+}
+
+fn give_back(
+    state: &mut State,
+    entry: &Record,
+    session: Number,
+    spans: &Spans,
+    first: Option<Seq>,
+    updated_at: Timestamp,
+) -> Result<(), Misfit> {
+    let session = session_mut(state, entry, session)?;
+    session.spans = session.spans.union(spans);
+    session.first_message = earliest(session.first_message, first);
+    session.updated_at = session.updated_at.max(updated_at);
+    Ok(())
+}
+
+fn clear(state: &mut State, entry: &Record, number: Number) -> Result<(), Misfit> {
+    let session = session_mut(state, entry, number)?;
+    let spans = std::mem::take(&mut session.spans);
+    let first_message = session.first_message.take();
+    let misfit = Misfit::Segment { seq: entry.seq, segment: entry.segment };
+    let open = state.open.as_mut().ok_or(misfit)?;
+    let (view_from, view_skips) = (open.view_from, open.view_skips);
+    (open.view_from, open.view_skips) = (entry.seq, open.messages);
+    push_boundary(state, Boundary::Cleared { session: number, spans, view_from, view_skips, first_message });
+    Ok(())
+}
+
+fn drop_sessions(state: &mut State, dropped: &Dropped) {
+    let sessions = Arc::make_mut(&mut state.sessions);
+    let boundaries = Arc::make_mut(&mut state.boundaries);
+    for number in &dropped.sessions {
+        sessions.remove(number);
+        boundaries.forget(*number);
+    }
+    let segments = Arc::make_mut(&mut state.segments);
+    for number in &dropped.segments {
+        if let Some(sealed) = segments.remove(number) {
+            state.messages = state.messages.saturating_sub(u64::from(sealed.messages));
+        }
+    }
+}

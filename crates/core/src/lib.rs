@@ -1,0 +1,25 @@
+//! The words and rules of Segue.
+//!
+//! The heart is two pure functions: [`decide`](decide::decide) turns a command into entries or a
+//! refusal, [`evolve`](evolve::evolve) folds an entry into the state of a scope. Time and fresh ids
+//! come in as arguments; nothing here reads a clock, a file or a socket.
+
+pub mod decide;
+pub mod decision;
+pub mod digest;
+pub mod draft;
+pub mod entry;
+pub mod evolve;
+pub mod freshness;
+pub mod message;
+pub mod notice;
+pub mod policy;
+pub mod refusal;
+pub mod scope;
+pub mod segment;
+pub mod session;
+pub mod span;
+pub mod state;
+pub mod undo;
+
+pub use jiff::Timestamp;

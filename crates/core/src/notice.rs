@@ -1,0 +1,112 @@
+//! Notices: what the user is told, in a form that can be told in any language.
+
+use crate::entry::Seq;
+use crate::session::Number;
+use serde::{Deserialize, Serialize};
+
+/// One line for the user.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Notice {
+    /// A command started a new session.
+    Started {
+        /// The session.
+        session: Number,
+        /// How many old sessions were pruned.
+        pruned: u32,
+    },
+    /// A new session began because too much time had passed.
+    Expired {
+        /// The session.
+        session: Number,
+        /// The session before it.
+        previous: Number,
+        /// How long the user's last message was ago.
+        gap_ms: i64,
+        /// What ran out.
+        limit: Limit,
+        /// How many old sessions were pruned.
+        pruned: u32,
+    },
+    /// A legacy session was emptied.
+    Cleared {
+        /// The session.
+        session: Number,
+    },
+    /// An older session is latest again.
+    Resumed {
+        /// The session.
+        session: Number,
+        /// How many messages it holds.
+        messages: u32,
+    },
+    /// A session was forked.
+    Forked {
+        /// The new session.
+        session: Number,
+        /// The session that it was forked from.
+        parent: Number,
+        /// The message at which it was forked.
+        at: Option<Seq>,
+        /// How many old sessions were pruned.
+        pruned: u32,
+    },
+    /// A session was split.
+    Split {
+        /// The new session.
+        session: Number,
+        /// The session that keeps the part before.
+        parent: Number,
+        /// The first message of the new session.
+        at: Seq,
+        /// How many old sessions were pruned.
+        pruned: u32,
+    },
+    /// Two sessions became one.
+    Merged {
+        /// The session that is no more.
+        from: Number,
+        /// The session that holds it now.
+        into: Number,
+    },
+    /// A boundary was taken back.
+    Undone {
+        /// The session that is latest now.
+        session: Number,
+        /// The session that was latest before, if it is another one.
+        from: Option<Number>,
+    },
+    /// A session got a title.
+    Renamed {
+        /// The session.
+        session: Number,
+    },
+    /// A session was deleted.
+    Deleted {
+        /// The session.
+        session: Number,
+    },
+    /// Old sessions were pruned.
+    Pruned {
+        /// How many.
+        sessions: u32,
+    },
+    /// Bodies were erased.
+    Erased {
+        /// How many.
+        entries: u32,
+    },
+}
+
+/// What ran out when a session expired.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Limit {
+    /// The time that a session stays fresh.
+    Window {
+        /// That time.
+        window_ms: i64,
+    },
+    /// The day.
+    Day,
+}

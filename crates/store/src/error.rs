@@ -1,0 +1,65 @@
+//! What can go wrong in a store, by what the caller can do about it.
+
+use segue_core::entry::Seq;
+use segue_core::segment;
+
+/// Why a store did not do what it was asked.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// Someone else appended first. Load the state again and decide again.
+    #[error("the scope has moved on to entry {found}, the append was decided on entry {expected}")]
+    Conflict {
+        /// The head that the append was decided on.
+        expected: Seq,
+        /// The head that the store has.
+        found: Seq,
+    },
+    /// The message was accepted before. Answer as it was answered then.
+    #[error("the message was accepted before, as entry {seq}")]
+    Duplicate {
+        /// Where it was accepted.
+        seq: Seq,
+    },
+    /// The append writes to a sealed segment. Nothing makes this right.
+    #[error("segment {segment} is sealed and cannot be written")]
+    Sealed {
+        /// The segment.
+        segment: segment::Number,
+    },
+    /// The store was written by a newer Segue. Use that one.
+    #[error("the store has format {found}, this Segue knows formats up to {known}: use a newer Segue")]
+    NewerFormat {
+        /// The store's format.
+        found: i64,
+        /// The newest format that this program knows.
+        known: i64,
+    },
+    /// The bytes on disk are not what was written. Run `segue verify`, restore a backup.
+    #[error("{what} is damaged: {why}")]
+    Damaged {
+        /// What is damaged.
+        what: String,
+        /// How.
+        why: String,
+    },
+    /// The disk, the folder or a lock is in the way. Mend that and try again: nothing was changed.
+    #[error("{what}: {why}")]
+    Unavailable {
+        /// What was tried.
+        what: String,
+        /// What is in the way.
+        why: String,
+    },
+}
+
+impl Error {
+    /// Says that something on disk is damaged.
+    pub fn damaged(what: impl Into<String>, why: impl ToString) -> Self {
+        Self::Damaged { what: what.into(), why: why.to_string() }
+    }
+
+    /// Says that something is in the way.
+    pub fn unavailable(what: impl Into<String>, why: impl ToString) -> Self {
+        Self::Unavailable { what: what.into(), why: why.to_string() }
+    }
+}

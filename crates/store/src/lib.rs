@@ -1,0 +1,17 @@
+//! Where the log of Segue is kept.
+//!
+//! One small trait, [`Store`]; three stores that pass the same [`conformance`] suite: in [`memory`], in
+//! [`sqlite`] (the default) and in [`files`] that a person can read. [`verify`] checks any of them.
+
+pub mod conformance;
+pub mod error;
+pub mod files;
+pub mod memory;
+pub mod sqlite;
+mod store;
+pub mod types;
+pub mod verify;
+
+pub use error::Error;
+pub use store::Store;
+pub use types::{Append, Filter, Page, Reading, ScopeRow};

@@ -1,0 +1,58 @@
+//! The trait of a store.
+
+use crate::error::Error;
+use crate::types::{Append, Page, Reading, ScopeRow};
+use async_trait::async_trait;
+use segue_core::entry::{Record, Seq};
+use segue_core::message::MessageId;
+use segue_core::scope::Key;
+use segue_core::segment;
+use segue_core::state::State;
+use std::sync::Arc;
+
+/// Keeps the logs of scopes and what is folded from them.
+///
+/// Every call names its scope first, so that a store can be spread over many nodes by it.
+#[async_trait]
+pub trait Store: Send + Sync {
+    /// Loads the state of a scope, as it is after the last append; nothing if there was none.
+    async fn load(&self, scope: &Key) -> Result<Option<Arc<State>>, Error>;
+
+    /// Appends entries, all or none of them.
+    ///
+    /// Returns once they are durable. [`Error::Conflict`] if the scope's head is not the one that the
+    /// append was decided on, [`Error::Duplicate`] if its message was accepted before, [`Error::Sealed`]
+    /// if an entry goes to a sealed segment; then nothing was changed.
+    async fn append(&self, append: Append) -> Result<(), Error>;
+
+    /// Finds the entry by which a message was accepted.
+    async fn seen(&self, scope: &Key, id: &MessageId) -> Result<Option<Seq>, Error>;
+
+    /// Reads the newest entries of a view, in the order of the log.
+    async fn read(&self, scope: &Key, reading: &Reading) -> Result<Vec<Record>, Error>;
+
+    /// Reads one entry.
+    async fn get(&self, scope: &Key, seq: Seq) -> Result<Option<Record>, Error>;
+
+    /// Reads the log itself, from behind an entry, in order, as far as it is still there.
+    async fn log(&self, scope: &Key, after: Seq, limit: usize) -> Result<Vec<Record>, Error>;
+
+    /// Counts the messages that some segments hold before an entry.
+    async fn before(
+        &self,
+        scope: &Key,
+        seq: Seq,
+        segments: &[segment::Number],
+    ) -> Result<Vec<(segment::Number, u32)>, Error>;
+
+    /// Lists scopes, the last written first.
+    async fn scopes(&self, page: &Page) -> Result<Vec<ScopeRow>, Error>;
+
+    /// Deletes the content of segments that nobody sees any more and tells how many segments that were.
+    /// What cannot be deleted now stays noted for the next call.
+    async fn sweep(&self) -> Result<usize, Error>;
+
+    /// Checks what only this store can check, of one scope or of the store as a whole, and says what is
+    /// wrong, one sentence each. [`verify`](crate::verify) does the rest.
+    async fn audit(&self, scope: Option<&Key>) -> Result<Vec<String>, Error>;
+}

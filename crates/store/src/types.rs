@@ -1,0 +1,146 @@
+//! What goes into a store and what comes out.
+
+use segue_core::Timestamp;
+use segue_core::decide::Decided;
+use segue_core::entry::{Kind, Record, Seq};
+use segue_core::message::MessageId;
+use segue_core::scope;
+use segue_core::segment;
+use segue_core::session::Number;
+use segue_core::span::Spans;
+use segue_core::state::State;
+use std::sync::Arc;
+
+/// Entries to append, all or none of them.
+#[derive(Debug, Clone)]
+pub struct Append {
+    /// The state that they were decided on; its head must still be the store's.
+    pub prior: Arc<State>,
+    /// The state that they lead to.
+    pub next: Arc<State>,
+    /// The entries.
+    pub records: Vec<Record>,
+    /// The channel's id of the message, and the entry that stands for it.
+    pub message_id: Option<(MessageId, Seq)>,
+    /// The segments that nobody sees any more. They are deleted by [`Store::sweep`](crate::Store::sweep).
+    pub garbage: Vec<segment::Number>,
+    /// The entries whose bodies are erased together with the append.
+    pub erase: Vec<Seq>,
+}
+
+impl Append {
+    /// Makes an append of what was decided on a state.
+    pub fn of(prior: Arc<State>, decided: &mut Decided, message_id: Option<MessageId>) -> Self {
+        Self {
+            prior,
+            next: Arc::new(decided.state.clone()),
+            records: std::mem::take(&mut decided.records),
+            message_id: message_id.zip(decided.about),
+            garbage: decided.garbage.clone(),
+            erase: decided.erase.clone(),
+        }
+    }
+
+    /// Returns the scope.
+    pub fn scope(&self) -> &scope::Key {
+        &self.prior.scope
+    }
+
+    /// Finds an entry that goes to a segment which the store has sealed.
+    pub fn writes_to_sealed(&self, stored: &State) -> Option<segment::Number> {
+        self.records.iter().map(|r| r.segment).find(|segment| stored.segments.contains_key(segment))
+    }
+}
+
+/// Which entries of a view are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Filter {
+    /// Messages of all roles.
+    Messages,
+    /// Decisions.
+    Decisions,
+    /// Everything.
+    All,
+}
+
+impl Filter {
+    /// Tells whether an entry is read.
+    pub fn takes(self, kind: Kind) -> bool {
+        match self {
+            Self::Messages => kind.role().is_some(),
+            Self::Decisions => kind == Kind::Decision,
+            Self::All => true,
+        }
+    }
+}
+
+/// What to read of a scope.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reading {
+    /// The view to read.
+    pub view: Spans,
+    /// Which entries.
+    pub filter: Filter,
+    /// How many, at most: the newest ones.
+    pub newest: usize,
+}
+
+impl Reading {
+    /// Reads all messages of a view.
+    pub fn messages(view: Spans) -> Self {
+        Self { view, filter: Filter::Messages, newest: usize::MAX }
+    }
+}
+
+/// A page of a listing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Page {
+    /// How many rows, at most.
+    pub limit: usize,
+    /// The last row of the page before; nothing for the first page.
+    pub after: Option<(Timestamp, scope::Key)>,
+}
+
+impl Page {
+    /// The first page.
+    pub fn first(limit: usize) -> Self {
+        Self { limit, after: None }
+    }
+}
+
+/// A scope in a listing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ScopeRow {
+    /// The scope.
+    pub scope: scope::Key,
+    /// Its latest session.
+    pub active: Option<Number>,
+    /// How many sessions can still be talked to.
+    pub sessions: u32,
+    /// How many messages are kept.
+    pub messages: u64,
+    /// When anything was last written.
+    pub updated_at: Timestamp,
+}
+
+impl ScopeRow {
+    /// Makes the row of a scope.
+    pub fn of(state: &State) -> Self {
+        Self {
+            scope: state.scope.clone(),
+            active: state.latest(),
+            sessions: u32::try_from(state.list().count()).unwrap_or(u32::MAX),
+            messages: state.messages,
+            updated_at: state.clock,
+        }
+    }
+}
+
+/// Cuts a page out of rows that are sorted by time, newest first, then by key.
+pub(crate) fn page(rows: Vec<ScopeRow>, page: &Page) -> Vec<ScopeRow> {
+    let behind = |row: &ScopeRow| match &page.after {
+        Some((at, scope)) => row.updated_at < *at || (row.updated_at == *at && row.scope > *scope),
+        None => true,
+    };
+    rows.into_iter().filter(behind).take(page.limit).collect()
+}
