@@ -195,9 +195,6 @@ pub struct Branched {
     /// The message at which the parent was cut; nothing if it was taken whole.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<Seq>,
-    /// The first message of the new session.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub first_message: Option<Seq>,
     /// What the parent keeps, if it lost a part.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kept: Option<Spans>,

@@ -115,16 +115,8 @@ fn count(state: &mut State, entry: &Record) -> Result<(), Misfit> {
     if role == Role::User {
         open.last_user_at = Some(clock);
     }
-    let session = open.session;
     state.messages += 1;
-    if session_ref(state, session).is_some_and(|s| s.first_message.is_none()) {
-        session_mut(state, entry, session)?.first_message = Some(entry.seq);
-    }
     Ok(())
-}
-
-fn session_ref(state: &State, number: Number) -> Option<&Session> {
-    state.sessions.get(&number).map(Arc::as_ref)
 }
 
 fn session_mut<'a>(state: &'a mut State, entry: &Record, number: Number) -> Result<&'a mut Session, Misfit> {
@@ -167,7 +159,6 @@ fn create(state: &mut State, number: Number, id: Id, parent: Option<Number>, ori
         status: Status::Live,
         title: None,
         title_entries: Vec::new(),
-        first_message: None,
         spans: Spans::default(),
         created_at: state.clock,
         updated_at: state.clock,
@@ -190,7 +181,6 @@ fn branch_off(state: &mut State, entry: &Record, branch: &Branched, origin: Orig
     open_segment(state, entry, branch.session);
     let child = session_mut(state, entry, branch.session)?;
     child.spans = branch.taken.clone();
-    child.first_message = branch.first_message;
     if let Some(kept) = &branch.kept {
         session_mut(state, entry, branch.parent)?.spans = kept.clone();
     }
@@ -218,20 +208,15 @@ fn merge(state: &mut State, entry: &Record, merged: &Merged) -> Result<(), Misfi
     let from = session_mut(state, entry, merged.from)?;
     from.status = Status::Merged { into: merged.into };
     let spans = std::mem::take(&mut from.spans);
-    let (first, updated_at) = (from.first_message.take(), from.updated_at);
+    let updated_at = from.updated_at;
     let into = session_mut(state, entry, merged.into)?;
     into.spans = into.spans.union(&spans);
     into.updated_at = into.updated_at.max(updated_at);
-    into.first_message = earliest(into.first_message, first);
     move_latest(state, merged.from, merged.into);
     let boundaries = Arc::make_mut(&mut state.boundaries);
     boundaries.forget(merged.from);
     boundaries.forget(merged.into);
     Ok(())
-}
-
-fn earliest(a: Option<Seq>, b: Option<Seq>) -> Option<Seq> {
-    a.into_iter().chain(b).min()
 }
 
 fn move_latest(state: &mut State, from: Number, into: Number) {
@@ -247,33 +232,26 @@ fn undo(state: &mut State, entry: &Record) -> Result<(), Misfit> {
             let created = session_mut(state, entry, to)?;
             created.status = Status::Merged { into: from };
             let (inherited, since) = std::mem::take(&mut created.spans).apart(at);
-            let first = created.first_message.take();
             let back = match created.origin {
                 // A fork's parent still sees what the fork began with, and `from` may be another session.
                 Origin::First | Origin::New | Origin::Fork => since,
                 Origin::Split => since.union(&inherited),
             };
-            let said = first.filter(|first| *first > at || created.origin == Origin::Split);
             let updated_at = created.updated_at;
-            give_back(state, entry, from, &back, said, updated_at)?;
+            give_back(state, entry, from, &back, updated_at)?;
             move_latest(state, to, from);
         }
         Boundary::Resumed { from, to, at } => {
             let resumed = session_mut(state, entry, to)?;
             let (kept, since) = resumed.spans.apart(at);
             resumed.spans = kept;
-            let said = resumed.first_message.take_if(|first| *first > at);
             let updated_at = resumed.updated_at;
-            give_back(state, entry, from, &since, said, updated_at)?;
+            give_back(state, entry, from, &since, updated_at)?;
             move_latest(state, to, from);
         }
-        Boundary::Cleared { session, spans, view_from, view_skips, first_message } => {
+        Boundary::Cleared { session, view } => {
             let cleared = session_mut(state, entry, session)?;
-            cleared.spans = cleared.spans.union(&spans);
-            cleared.first_message = earliest(cleared.first_message, first_message);
-            if let Some(open) = state.open.as_mut() {
-                (open.view_from, open.view_skips) = (view_from, view_skips);
-            }
+            cleared.spans = cleared.spans.union(&view);
         }
     }
     Ok(())
@@ -284,25 +262,22 @@ fn give_back(
     entry: &Record,
     session: Number,
     spans: &Spans,
-    first: Option<Seq>,
     updated_at: Timestamp,
 ) -> Result<(), Misfit> {
     let session = session_mut(state, entry, session)?;
     session.spans = session.spans.union(spans);
-    session.first_message = earliest(session.first_message, first);
     session.updated_at = session.updated_at.max(updated_at);
     Ok(())
 }
 
 fn clear(state: &mut State, entry: &Record, number: Number) -> Result<(), Misfit> {
+    let view = state.view(number);
     let session = session_mut(state, entry, number)?;
-    let spans = std::mem::take(&mut session.spans);
-    let first_message = session.first_message.take();
+    session.spans = Spans::default();
     let misfit = Misfit::Segment { seq: entry.seq, segment: entry.segment };
     let open = state.open.as_mut().ok_or(misfit)?;
-    let (view_from, view_skips) = (open.view_from, open.view_skips);
     (open.view_from, open.view_skips) = (entry.seq, open.messages);
-    push_boundary(state, Boundary::Cleared { session: number, spans, view_from, view_skips, first_message });
+    push_boundary(state, Boundary::Cleared { session: number, view });
     Ok(())
 }
 

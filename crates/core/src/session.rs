@@ -189,8 +189,6 @@ pub struct Session {
     pub title: Option<Title>,
     /// The entries that hold its titles, so that a delete can erase them.
     pub title_entries: Vec<Seq>,
-    /// Its first message.
-    pub first_message: Option<Seq>,
     /// The sealed part of its view.
     pub spans: Spans,
     /// When it was created.

@@ -37,14 +37,8 @@ pub enum Boundary {
     Cleared {
         /// The session.
         session: Number,
-        /// The sealed part of its view before.
-        spans: Spans,
-        /// Where its view of the open segment began before.
-        view_from: Seq,
-        /// How many messages of the open segment that view left out.
-        view_skips: u32,
-        /// Its first message before.
-        first_message: Option<Seq>,
+        /// All that it saw before, what was then in the open segment included.
+        view: Spans,
     },
 }
 

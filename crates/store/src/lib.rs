@@ -1,9 +1,8 @@
 //! Where the log of Segue is kept.
 //!
-//! One small trait, [`Store`]; three stores that pass the same [`conformance`] suite: in [`memory`], in
+//! One small trait, [`Store`]; three stores that pass the same conformance suite (`tests/conformance`): in [`memory`], in
 //! [`sqlite`] (the default) and in [`files`] that a person can read. [`verify`] checks any of them.
 
-pub mod conformance;
 pub mod error;
 pub mod files;
 pub mod memory;
@@ -14,4 +13,4 @@ pub mod verify;
 
 pub use error::Error;
 pub use store::Store;
-pub use types::{Append, Filter, Page, Reading, ScopeRow};
+pub use types::{Append, Filter, Page, Reading, ScopeRow, Take};

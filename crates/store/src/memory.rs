@@ -2,13 +2,12 @@
 
 use crate::error::Error;
 use crate::store::Store;
-use crate::types::{Append, Page, Reading, ScopeRow};
+use crate::types::{Append, Page, Reading, ScopeRow, Take};
 use async_trait::async_trait;
 use segue_core::entry::{Bytes, Record, Seq};
 use segue_core::message::MessageId;
 use segue_core::scope::Key;
 use segue_core::segment;
-use segue_core::span::Spans;
 use segue_core::state::State;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -35,16 +34,17 @@ impl Memory {
     }
 }
 
-/// Picks the newest entries of a view out of a log, in order.
-pub(crate) fn pick<'a>(
-    log: impl DoubleEndedIterator<Item = &'a Record>,
-    view: &Spans,
-    reading: &Reading,
-) -> Vec<Record> {
-    let seen = log.rev().filter(|r| reading.filter.takes(r.kind) && view.hold(r.segment, r.seq));
-    let mut newest: Vec<Record> = seen.take(reading.newest).cloned().collect();
-    newest.reverse();
-    newest
+/// Picks entries of a view out of a log, in order.
+pub(crate) fn pick<'a>(log: impl DoubleEndedIterator<Item = &'a Record>, reading: &Reading) -> Vec<Record> {
+    let seen = |r: &&Record| reading.filter.takes(r.kind) && reading.view.hold(r.segment, r.seq);
+    match reading.take {
+        Take::Oldest(n) => log.filter(seen).take(n).cloned().collect(),
+        Take::Newest(n) => {
+            let mut newest: Vec<Record> = log.rev().filter(seen).take(n).cloned().collect();
+            newest.reverse();
+            newest
+        }
+    }
 }
 
 #[async_trait]
@@ -88,7 +88,7 @@ impl Store for Memory {
     async fn read(&self, scope: &Key, reading: &Reading) -> Result<Vec<Record>, Error> {
         let scopes = self.lock();
         let Some(scope) = scopes.get(scope) else { return Ok(Vec::new()) };
-        Ok(pick(scope.log.values(), &reading.view, reading))
+        Ok(pick(scope.log.values(), reading))
     }
 
     async fn get(&self, scope: &Key, seq: Seq) -> Result<Option<Record>, Error> {

@@ -74,6 +74,15 @@ impl Filter {
     }
 }
 
+/// How many entries are read, and from which end. They come in the order of the log either way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Take {
+    /// The last ones.
+    Newest(usize),
+    /// The first ones.
+    Oldest(usize),
+}
+
 /// What to read of a scope.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reading {
@@ -81,14 +90,19 @@ pub struct Reading {
     pub view: Spans,
     /// Which entries.
     pub filter: Filter,
-    /// How many, at most: the newest ones.
-    pub newest: usize,
+    /// How many, at most.
+    pub take: Take,
 }
 
 impl Reading {
     /// Reads all messages of a view.
     pub fn messages(view: Spans) -> Self {
-        Self { view, filter: Filter::Messages, newest: usize::MAX }
+        Self { view, filter: Filter::Messages, take: Take::Newest(usize::MAX) }
+    }
+
+    /// Reads the first message of a view.
+    pub fn first_message(view: Spans) -> Self {
+        Self { view, filter: Filter::Messages, take: Take::Oldest(1) }
     }
 }
 

@@ -21,7 +21,6 @@ pub(super) fn fork(mut desk: Desk<'_>, parent: Number, at: Option<&Cut>) -> Resu
     let session = desk.state().next_session;
     let whole = desk.state().view(parent);
     let taken = at.map_or(whole.clone(), |cut| whole.cut(cut, Side::Behind).0);
-    let first_message = desk.live(parent)?.first_message;
     let seq = at.map(|cut| cut.message);
     desk.draft.push(Body::Forked(Branched {
         session,
@@ -29,7 +28,6 @@ pub(super) fn fork(mut desk: Desk<'_>, parent: Number, at: Option<&Cut>) -> Resu
         parent,
         from,
         at: seq,
-        first_message,
         kept: None,
         taken,
     }))?;

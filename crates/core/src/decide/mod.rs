@@ -163,7 +163,14 @@ pub fn decide(
     command: &Command,
     at: &Circumstances,
 ) -> Result<Decided, Refusal> {
-    let desk = Desk { draft: Draft::new(state, at.now), policy, at, dropped: Vec::new(), garbage: Vec::new(), erase: Vec::new() };
+    let desk = Desk {
+        draft: Draft::new(state, at.now),
+        policy,
+        at,
+        dropped: Vec::new(),
+        garbage: Vec::new(),
+        erase: Vec::new(),
+    };
     match command {
         Command::Say { role, message } => say::say(desk, *role, message),
         Command::Reply { role, message, session } => late::reply(desk, *role, message, *session),

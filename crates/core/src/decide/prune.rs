@@ -61,10 +61,10 @@ pub(super) fn what_goes(state: &State, mut sessions: Vec<Number>) -> Dropped {
     let mut needed: BTreeSet<segment::Number> =
         stays().flat_map(|(_, s)| s.spans.iter().map(|span| span.segment)).collect();
     for boundary in state.boundaries.iter() {
-        if let Boundary::Cleared { session, spans, .. } = boundary
+        if let Boundary::Cleared { session, view, .. } = boundary
             && !goes.contains(session)
         {
-            needed.extend(spans.iter().map(|span| span.segment));
+            needed.extend(view.iter().map(|span| span.segment));
         }
     }
     let segments = state.segments.keys().filter(|number| !needed.contains(number)).copied().collect();

@@ -12,20 +12,19 @@ pub(super) fn split(mut desk: Desk<'_>, at: &Cut) -> Result<Decided, Refusal> {
     if !desk.state().view(parent).hold(at.segment, at.message) {
         return Err(Refusal::NotInSession { session: parent, seq: at.message });
     }
-    if desk.live(parent)?.first_message.is_none_or(|first| first >= at.message) {
-        return Err(Refusal::NothingBefore(at.message));
-    }
     let about = desk.note_command()?;
     desk.draft.seal()?;
     let session = desk.state().next_session;
     let (kept, taken) = desk.state().view(parent).cut(at, Side::InFront);
+    if kept.messages() == 0 {
+        return Err(Refusal::NothingBefore(at.message));
+    }
     desk.draft.push(Body::Split(Branched {
         session,
         id: desk.at.fresh,
         parent,
         from: parent,
         at: Some(at.message),
-        first_message: Some(at.message),
         kept: Some(kept),
         taken,
     }))?;

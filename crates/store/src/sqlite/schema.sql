@@ -66,7 +66,6 @@ CREATE TABLE sessions (
     merged_into   INTEGER,
     title         TEXT,
     title_entries TEXT NOT NULL,
-    first_message INTEGER,
     spans         TEXT NOT NULL,
     created_at    INTEGER NOT NULL,
     updated_at    INTEGER NOT NULL,

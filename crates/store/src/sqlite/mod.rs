@@ -1,0 +1,130 @@
+//! A store in one SQLite file: the default.
+//!
+//! Durable at each acknowledgement (WAL, `synchronous=FULL`), one writer that lets waiting turns share a
+//! commit, many readers. What is sealed is guarded by triggers, so that other programs are refused too.
+
+mod append;
+mod fault;
+mod open;
+mod query;
+mod rows;
+mod sweep;
+mod writer;
+
+use crate::error::Error;
+use crate::store::Store;
+use crate::types::{Append, Page, Reading, ScopeRow};
+use async_trait::async_trait;
+use rusqlite::Connection;
+use segue_core::entry::{Record, Seq};
+use segue_core::message::MessageId;
+use segue_core::scope::Key;
+use segue_core::segment;
+use segue_core::state::State;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// How many idle reading connections are kept.
+const READERS_IDLE_MAX: usize = 4;
+
+/// A store in one SQLite file.
+#[derive(Debug)]
+pub struct Sqlite {
+    path: PathBuf,
+    writer: writer::Writer,
+    readers: Arc<Mutex<Vec<Connection>>>,
+}
+
+impl Sqlite {
+    /// Opens a database, or makes one where there is none.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir()?;
+    /// let store = segue_store::sqlite::Sqlite::open(&folder.path().join("segue.db"))?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn open(path: &Path) -> Result<Self, Error> {
+        let connection = open::for_writing(path)?;
+        let writer = writer::Writer::start(connection)?;
+        Ok(Self { path: path.to_owned(), writer, readers: Arc::default() })
+    }
+
+    /// Runs a query on a reading connection, off the async threads.
+    async fn query<T: Send + 'static>(
+        &self,
+        query: impl FnOnce(&Connection) -> Result<T, Error> + Send + 'static,
+    ) -> Result<T, Error> {
+        let (path, readers) = (self.path.clone(), self.readers.clone());
+        let work = move || {
+            let idle = readers.lock().unwrap_or_else(PoisonError::into_inner).pop();
+            let connection = match idle {
+                Some(connection) => connection,
+                None => open::for_reading(&path)?,
+            };
+            let answer = query(&connection);
+            let mut readers = readers.lock().unwrap_or_else(PoisonError::into_inner);
+            if readers.len() < READERS_IDLE_MAX {
+                readers.push(connection);
+            }
+            answer
+        };
+        let joined = tokio::task::spawn_blocking(work).await;
+        joined.map_err(|error| Error::unavailable("reading the database", error))?
+    }
+}
+
+#[async_trait]
+impl Store for Sqlite {
+    async fn load(&self, scope: &Key) -> Result<Option<Arc<State>>, Error> {
+        let scope = scope.clone();
+        self.query(move |db| rows::load(db, &scope)).await
+    }
+
+    async fn append(&self, append: Append) -> Result<(), Error> {
+        self.writer.append(append).await
+    }
+
+    async fn seen(&self, scope: &Key, id: &MessageId) -> Result<Option<Seq>, Error> {
+        let (scope, id) = (scope.clone(), id.clone());
+        self.query(move |db| query::seen(db, &scope, &id)).await
+    }
+
+    async fn read(&self, scope: &Key, reading: &Reading) -> Result<Vec<Record>, Error> {
+        let (scope, reading) = (scope.clone(), reading.clone());
+        self.query(move |db| query::read(db, &scope, &reading)).await
+    }
+
+    async fn get(&self, scope: &Key, seq: Seq) -> Result<Option<Record>, Error> {
+        let scope = scope.clone();
+        self.query(move |db| query::get(db, &scope, seq)).await
+    }
+
+    async fn log(&self, scope: &Key, after: Seq, limit: usize) -> Result<Vec<Record>, Error> {
+        let scope = scope.clone();
+        self.query(move |db| query::log(db, &scope, after, limit)).await
+    }
+
+    async fn before(
+        &self,
+        scope: &Key,
+        seq: Seq,
+        segments: &[segment::Number],
+    ) -> Result<Vec<(segment::Number, u32)>, Error> {
+        let (scope, segments) = (scope.clone(), segments.to_vec());
+        self.query(move |db| query::before(db, &scope, seq, &segments)).await
+    }
+
+    async fn scopes(&self, page: &Page) -> Result<Vec<ScopeRow>, Error> {
+        let page = page.clone();
+        self.query(move |db| query::scopes(db, &page)).await
+    }
+
+    async fn sweep(&self) -> Result<usize, Error> {
+        self.writer.sweep().await
+    }
+
+    async fn audit(&self, scope: Option<&Key>) -> Result<Vec<String>, Error> {
+        let scope = scope.cloned();
+        self.query(move |db| query::audit(db, scope.as_ref())).await
+    }
+}

@@ -1,0 +1,80 @@
+//! Opening a database: durability, format, migrations.
+
+use super::fault::OrFault;
+use crate::error::Error;
+use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
+use std::path::Path;
+use std::time::Duration;
+
+/// `Segu`, in the file's header, so that other programs can tell whose it is.
+const APPLICATION_ID: i64 = 0x5365_6775;
+
+/// How long to wait for another program that holds the database.
+const BUSY_MS_MAX: u64 = 5_000;
+
+/// The format's steps, first to last. A step that has been released is never changed.
+const MIGRATIONS: &[&str] = &[include_str!("schema.sql")];
+
+/// Opens the database for the one writer, bringing it to the newest format.
+pub(super) fn for_writing(path: &Path) -> Result<Connection, Error> {
+    let mut db = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE)?;
+    // Before anything is written: a file of another program is left alone.
+    check_owner(&db, path)?;
+    db.pragma_update(None, "journal_mode", "wal").or_fault()?;
+    db.pragma_update(None, "synchronous", "full").or_fault()?;
+    // The writer checkpoints after it has answered, so that no turn waits for it.
+    db.pragma_update(None, "wal_autocheckpoint", 0).or_fault()?;
+    migrate(&mut db)?;
+    Ok(db)
+}
+
+/// Opens the database for reading.
+pub(super) fn for_reading(path: &Path) -> Result<Connection, Error> {
+    connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)
+}
+
+#[allow(clippy::disallowed_methods, reason = "this is the one place")]
+fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, Error> {
+    let db = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX).or_fault()?;
+    db.busy_timeout(Duration::from_millis(BUSY_MS_MAX)).or_fault()?;
+    db.set_prepared_statement_cache_capacity(64);
+    Ok(db)
+}
+
+fn pragma(db: &Connection, name: &str) -> Result<i64, Error> {
+    db.pragma_query_value(None, name, |row| row.get(0)).or_fault()
+}
+
+fn check_owner(db: &Connection, path: &Path) -> Result<(), Error> {
+    let (owner, format) = (pragma(db, "application_id")?, pragma(db, "user_version")?);
+    let tables: i64 = db.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0)).or_fault()?;
+    let known = MIGRATIONS.len() as i64;
+    match owner {
+        APPLICATION_ID if format > known => Err(Error::NewerFormat { found: format, known }),
+        APPLICATION_ID => Ok(()),
+        0 if tables == 0 => Ok(()),
+        _ => Err(Error::unavailable(
+            format!("{} is another program's database", path.display()),
+            "name another file with --store sqlite:PATH",
+        )),
+    }
+}
+
+fn migrate(db: &mut Connection) -> Result<(), Error> {
+    if pragma(db, "user_version")? == MIGRATIONS.len() as i64 {
+        return Ok(());
+    }
+    let transaction = db.transaction_with_behavior(TransactionBehavior::Immediate).or_fault()?;
+    apply(&transaction)?;
+    transaction.commit().or_fault()
+}
+
+fn apply(transaction: &Transaction<'_>) -> Result<(), Error> {
+    // Asked again inside the transaction: another program may have been faster.
+    let done = usize::try_from(pragma(transaction, "user_version")?).unwrap_or(0);
+    for step in MIGRATIONS.iter().skip(done) {
+        transaction.execute_batch(step).or_fault()?;
+    }
+    transaction.pragma_update(None, "application_id", APPLICATION_ID).or_fault()?;
+    transaction.pragma_update(None, "user_version", MIGRATIONS.len() as i64).or_fault()
+}

@@ -1,0 +1,286 @@
+//! The state of a scope as rows: what is folded from the log, for reading without folding.
+
+use super::fault::{OrFault, fault};
+use crate::error::Error;
+use rusqlite::types::Value;
+use rusqlite::{Connection, OptionalExtension, Row, params, params_from_iter};
+use segue_core::Timestamp;
+use segue_core::digest::Digest;
+use segue_core::entry::Seq;
+use segue_core::scope::Key;
+use segue_core::segment;
+use segue_core::session::{Id, Number, Origin, Session, Status, Title};
+use segue_core::state::State;
+use std::sync::Arc;
+
+/// The number of a scope in this database.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct ScopeId(pub i64);
+
+/// The number of an entry in this database: its scope's and its place, side by side.
+pub(super) fn entry_id(scope: ScopeId, seq: Seq) -> i64 {
+    (scope.0 << 32) | (seq.0.min(u64::from(u32::MAX)) as i64)
+}
+
+/// Takes the place out of the number of an entry.
+pub(super) fn seq_of(id: i64) -> Seq {
+    Seq((id & 0xffff_ffff) as u64)
+}
+
+pub(super) fn micros(at: Timestamp) -> i64 {
+    at.as_microsecond()
+}
+
+pub(super) fn timestamp(micros: i64) -> Result<Timestamp, Error> {
+    Timestamp::from_microsecond(micros).map_err(|error| Error::damaged("a time stamp", error))
+}
+
+pub(super) fn digest(bytes: &[u8]) -> Result<Digest, Error> {
+    let bytes = bytes.try_into().map_err(|_| Error::damaged("a digest", "it does not have 32 bytes"))?;
+    Ok(Digest(bytes))
+}
+
+fn json<T: serde::Serialize>(value: &T) -> Result<String, Error> {
+    serde_json::to_string(value).map_err(|error| Error::unavailable("writing a row", error))
+}
+
+fn parse<T: serde::de::DeserializeOwned>(what: &str, text: &str) -> Result<T, Error> {
+    serde_json::from_str(text).map_err(|error| Error::damaged(what, error))
+}
+
+/// Finds a scope's number and head.
+pub(super) fn find(db: &Connection, scope: &Key) -> Result<Option<(ScopeId, Seq)>, Error> {
+    let mut query = db.prepare_cached("SELECT id, head FROM scopes WHERE key = ?1").or_fault()?;
+    let found = query
+        .query_row([scope.as_str()], |row| Ok((ScopeId(row.get(0)?), Seq(row.get::<_, i64>(1)? as u64))));
+    found.optional().or_fault()
+}
+
+/// Writes the row of a scope: the one row, besides its entries, that an ordinary message changes.
+pub(super) fn save_scope(db: &Connection, known: Option<ScopeId>, state: &State) -> Result<ScopeId, Error> {
+    let open = state.open.as_ref();
+    let number = |value: Option<u64>| value.map_or(Value::Null, |v| Value::Integer(v as i64));
+    let time = |at: Option<Timestamp>| at.map_or(Value::Null, |at| Value::Integer(micros(at)));
+    let values = [
+        Value::Integer(state.head.0 as i64),
+        Value::Integer(micros(state.clock)),
+        Value::Integer(i64::from(state.next_session.0)),
+        Value::Integer(i64::from(state.next_segment.0)),
+        Value::Blob(state.chain.0.to_vec()),
+        Value::Integer(state.messages as i64),
+        Value::Integer(state.list().count() as i64),
+        number(open.map(|o| u64::from(o.number.0))),
+        number(open.map(|o| u64::from(o.session.0))),
+        number(open.map(|o| o.first.0)),
+        number(open.map(|o| u64::from(o.messages))),
+        open.map_or(Value::Null, |o| Value::Blob(o.digest.0.to_vec())),
+        time(open.map(|o| o.opened_at)),
+        time(open.and_then(|o| o.last_user_at)),
+        time(open.map(|o| o.updated_at)),
+        number(open.map(|o| o.view_from.0)),
+        number(open.map(|o| u64::from(o.view_skips))),
+    ];
+    match known {
+        Some(id) => {
+            let mut update = db
+                .prepare_cached(
+                    "UPDATE scopes SET head=?1, clock=?2, next_session=?3, next_segment=?4, chain=?5,
+                     messages=?6, sessions=?7, open_segment=?8, open_session=?9, open_first=?10,
+                     open_messages=?11, open_digest=?12, opened_at=?13, last_user_at=?14,
+                     open_updated_at=?15, view_from=?16, view_skips=?17 WHERE id=?18",
+                )
+                .or_fault()?;
+            update.execute(params_from_iter(values.iter().chain([&Value::Integer(id.0)]))).or_fault()?;
+            Ok(id)
+        }
+        None => {
+            let mut insert = db
+                .prepare_cached(
+                    "INSERT INTO scopes (head, clock, next_session, next_segment, chain, messages, sessions,
+                     open_segment, open_session, open_first, open_messages, open_digest, opened_at,
+                     last_user_at, open_updated_at, view_from, view_skips, key)
+                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)",
+                )
+                .or_fault()?;
+            let key = Value::Text(state.scope.as_str().to_owned());
+            insert.execute(params_from_iter(values.iter().chain([&key]))).or_fault()?;
+            Ok(ScopeId(db.last_insert_rowid()))
+        }
+    }
+}
+
+/// Writes the rows that differ between two states; an ordinary message changes none of them.
+pub(super) fn save_changes(db: &Connection, scope: ScopeId, old: &State, new: &State) -> Result<(), Error> {
+    if !Arc::ptr_eq(&old.segments, &new.segments) {
+        for (number, sealed) in new.segments.iter().filter(|(n, _)| !old.segments.contains_key(n)) {
+            insert_segment(db, scope, *number, sealed)?;
+        }
+    }
+    if !Arc::ptr_eq(&old.sessions, &new.sessions) {
+        for (number, session) in new.sessions.iter() {
+            let before = old.sessions.get(number);
+            if before.is_none_or(|before| !Arc::ptr_eq(before, session) && before != session) {
+                save_session(db, scope, *number, session)?;
+            }
+        }
+        for number in old.sessions.keys().filter(|n| !new.sessions.contains_key(n)) {
+            db.prepare_cached("DELETE FROM sessions WHERE scope=?1 AND number=?2")
+                .and_then(|mut delete| delete.execute(params![scope.0, number.0]))
+                .or_fault()?;
+        }
+    }
+    if !Arc::ptr_eq(&old.boundaries, &new.boundaries) {
+        db.prepare_cached("INSERT OR REPLACE INTO boundaries (scope, list) VALUES (?1, ?2)")
+            .and_then(|mut put| put.execute(params![scope.0, json(new.boundaries.as_ref()).ok()]))
+            .or_fault()?;
+    }
+    Ok(())
+}
+
+fn insert_segment(
+    db: &Connection,
+    scope: ScopeId,
+    number: segment::Number,
+    sealed: &segment::Sealed,
+) -> Result<(), Error> {
+    let mut insert = db
+        .prepare_cached(
+            "INSERT INTO segments (scope, number, first, last, messages, digest, sealed_at)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+        )
+        .or_fault()?;
+    let (first, last) = (sealed.first.0 as i64, sealed.last.0 as i64);
+    let values =
+        params![scope.0, number.0, first, last, sealed.messages, sealed.digest.0, micros(sealed.sealed_at)];
+    insert.execute(values).or_fault().map(drop)
+}
+
+fn save_session(db: &Connection, scope: ScopeId, number: Number, session: &Session) -> Result<(), Error> {
+    let mut put = db
+        .prepare_cached(
+            "INSERT OR REPLACE INTO sessions (scope, number, id, parent, origin, merged_into, title,
+             title_entries, spans, created_at, updated_at)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+        )
+        .or_fault()?;
+    let merged_into = match session.status {
+        Status::Live => None,
+        Status::Merged { into } => Some(into.0),
+    };
+    put.execute(params![
+        scope.0,
+        number.0,
+        session.id.to_string(),
+        session.parent.map(|n| n.0),
+        json(&session.origin)?,
+        merged_into,
+        session.title.as_ref().map(Title::as_str),
+        json(&session.title_entries)?,
+        json(&session.spans)?,
+        micros(session.created_at),
+        micros(session.updated_at),
+    ])
+    .or_fault()
+    .map(drop)
+}
+
+/// Loads the state of a scope from its rows.
+pub(super) fn load(db: &Connection, scope: &Key) -> Result<Option<Arc<State>>, Error> {
+    // One transaction, so that all rows are of one moment.
+    let snapshot = db.unchecked_transaction().or_fault()?;
+    let Some((id, _)) = find(&snapshot, scope)? else { return Ok(None) };
+    let mut state = State::empty(scope.clone());
+    let mut query = snapshot.prepare_cached("SELECT * FROM scopes WHERE id = ?1").or_fault()?;
+    query.query_row([id.0], |row| Ok(load_scope(row, &mut state))).or_fault()??;
+    let mut query = snapshot
+        .prepare_cached(
+            "SELECT number, first, last, messages, digest, sealed_at FROM segments WHERE scope=?1",
+        )
+        .or_fault()?;
+    let mut rows = query.query([id.0]).or_fault()?;
+    let segments = Arc::make_mut(&mut state.segments);
+    while let Some(row) = rows.next().or_fault()? {
+        let (number, sealed) = load_segment(row)?;
+        segments.insert(number, sealed);
+    }
+    let mut query = snapshot.prepare_cached("SELECT * FROM sessions WHERE scope=?1").or_fault()?;
+    let mut rows = query.query([id.0]).or_fault()?;
+    let sessions = Arc::make_mut(&mut state.sessions);
+    while let Some(row) = rows.next().or_fault()? {
+        let (number, session) = load_session(row)?;
+        sessions.insert(number, Arc::new(session));
+    }
+    let mut query = snapshot.prepare_cached("SELECT list FROM boundaries WHERE scope=?1").or_fault()?;
+    let list: Option<String> = query.query_row([id.0], |row| row.get(0)).optional().or_fault()?;
+    if let Some(list) = list {
+        state.boundaries = Arc::new(parse("the list of boundaries", &list)?);
+    }
+    Ok(Some(Arc::new(state)))
+}
+
+fn load_scope(row: &Row<'_>, state: &mut State) -> Result<(), Error> {
+    let int = |name: &str| row.get::<_, i64>(name).map_err(fault);
+    let maybe = |name: &str| row.get::<_, Option<i64>>(name).map_err(fault);
+    let bytes = |name: &str| row.get::<_, Vec<u8>>(name).map_err(fault).and_then(|b| digest(&b));
+    state.head = Seq(int("head")? as u64);
+    state.clock = timestamp(int("clock")?)?;
+    state.next_session = Number(small(int("next_session")?)?);
+    state.next_segment = segment::Number(small(int("next_segment")?)?);
+    state.chain = bytes("chain")?;
+    state.messages = int("messages")? as u64;
+    let Some(number) = maybe("open_segment")? else { return Ok(()) };
+    state.open = Some(segment::Open {
+        number: segment::Number(small(number)?),
+        session: Number(small(int("open_session")?)?),
+        first: Seq(int("open_first")? as u64),
+        messages: small(int("open_messages")?)?,
+        digest: bytes("open_digest")?,
+        opened_at: timestamp(int("opened_at")?)?,
+        last_user_at: maybe("last_user_at")?.map(timestamp).transpose()?,
+        updated_at: timestamp(int("open_updated_at")?)?,
+        view_from: Seq(int("view_from")? as u64),
+        view_skips: small(int("view_skips")?)?,
+    });
+    Ok(())
+}
+
+pub(super) fn small(value: i64) -> Result<u32, Error> {
+    u32::try_from(value).map_err(|error| Error::damaged("a number", error))
+}
+
+fn load_segment(row: &Row<'_>) -> Result<(segment::Number, segment::Sealed), Error> {
+    let int = |at: usize| row.get::<_, i64>(at).map_err(fault);
+    let sealed = segment::Sealed {
+        first: Seq(int(1)? as u64),
+        last: Seq(int(2)? as u64),
+        messages: small(int(3)?)?,
+        digest: digest(&row.get::<_, Vec<u8>>(4).map_err(fault)?)?,
+        sealed_at: timestamp(int(5)?)?,
+    };
+    Ok((segment::Number(small(int(0)?)?), sealed))
+}
+
+fn load_session(row: &Row<'_>) -> Result<(Number, Session), Error> {
+    let int = |name: &str| row.get::<_, i64>(name).map_err(fault);
+    let maybe = |name: &str| row.get::<_, Option<i64>>(name).map_err(fault);
+    let text = |name: &str| row.get::<_, String>(name).map_err(fault);
+    let id: Id = text("id")?.parse().map_err(|error| Error::damaged("a session's id", error))?;
+    let status = match maybe("merged_into")? {
+        Some(into) => Status::Merged { into: Number(small(into)?) },
+        None => Status::Live,
+    };
+    let title: Option<String> = row.get("title").map_err(fault)?;
+    let origin: Origin = parse("a session's origin", &text("origin")?)?;
+    let session = Session {
+        id,
+        parent: maybe("parent")?.map(small).transpose()?.map(Number),
+        origin,
+        status,
+        title: title.as_deref().and_then(Title::new),
+        title_entries: parse("a session's titles", &text("title_entries")?)?,
+        spans: parse("a session's spans", &text("spans")?)?,
+        created_at: timestamp(int("created_at")?)?,
+        updated_at: timestamp(int("updated_at")?)?,
+    };
+    Ok((Number(small(int("number")?)?), session))
+}

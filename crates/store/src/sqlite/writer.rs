@@ -1,0 +1,177 @@
+//! The one writer: a thread that lets the turns which wait for it share a commit.
+
+use super::fault::{OrFault, fault};
+use super::{append, sweep};
+use crate::error::Error;
+use crate::types::Append;
+use rusqlite::Connection;
+use segue_core::entry::{Bytes, Record};
+use std::thread::JoinHandle;
+use tokio::sync::{mpsc, oneshot};
+
+/// How many jobs may wait.
+const WAITING_MAX: usize = 1_024;
+
+/// How many turns share a commit at most.
+const SHARED_MAX: usize = 128;
+
+/// How many pages the write-ahead log grows before it is taken into the database when nobody waits, and
+/// when somebody always waits.
+const WAL_PAGES_IDLE_MAX: usize = 1_000;
+const WAL_PAGES_BUSY_MAX: usize = 16_000;
+
+type Answer<T> = oneshot::Sender<Result<T, Error>>;
+
+enum Job {
+    Append(Box<Append>, Answer<()>),
+    Sweep(Answer<usize>),
+}
+
+/// A handle to the writing thread, which ends when the handle is dropped.
+#[derive(Debug)]
+pub(super) struct Writer {
+    jobs: Option<mpsc::Sender<Job>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Writer {
+    /// Starts the thread.
+    pub(super) fn start(connection: Connection) -> Result<Self, Error> {
+        let (jobs, inbox) = mpsc::channel(WAITING_MAX);
+        let thread = std::thread::Builder::new()
+            .name("segue-sqlite-writer".to_owned())
+            .spawn(move || Desk { db: connection, inbox, pages: 0 }.run())
+            .map_err(|error| Error::unavailable("starting the writer", error))?;
+        Ok(Self { jobs: Some(jobs), thread: Some(thread) })
+    }
+
+    /// Appends; returns once it is durable.
+    pub(super) async fn append(&self, append: Append) -> Result<(), Error> {
+        self.ask(|answer| Job::Append(Box::new(append), answer)).await
+    }
+
+    /// Sweeps until nothing is left.
+    pub(super) async fn sweep(&self) -> Result<usize, Error> {
+        self.ask(Job::Sweep).await
+    }
+
+    async fn ask<T>(&self, job: impl FnOnce(Answer<T>) -> Job) -> Result<T, Error> {
+        let gone = || Error::unavailable("the writer has stopped", "open the store again");
+        let (answer, answered) = oneshot::channel();
+        let jobs = self.jobs.as_ref().ok_or_else(gone)?;
+        jobs.send(job(answer)).await.map_err(|_| gone())?;
+        answered.await.map_err(|_| gone())?
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        self.jobs = None;
+        if let Some(thread) = self.thread.take() {
+            // The thread only fails by panicking, and then there is nobody left to tell.
+            let _ = thread.join();
+        }
+    }
+}
+
+struct Desk {
+    db: Connection,
+    inbox: mpsc::Receiver<Job>,
+    /// About how many pages were written since the write-ahead log was last taken in.
+    pages: usize,
+}
+
+impl Desk {
+    fn run(mut self) {
+        while let Some(job) = self.inbox.blocking_recv() {
+            let mut appends = Vec::new();
+            let mut sweeps = Vec::new();
+            let mut next = Some(job);
+            while let Some(job) = next {
+                match job {
+                    Job::Append(append, answer) => appends.push((append, answer)),
+                    Job::Sweep(answer) => sweeps.push(answer),
+                }
+                next = if appends.len() < SHARED_MAX { self.inbox.try_recv().ok() } else { None };
+            }
+            if !appends.is_empty() {
+                self.write(appends);
+            }
+            for answer in sweeps {
+                let _ = answer.send(self.sweep());
+            }
+            self.checkpoint();
+        }
+    }
+
+    /// Writes all appends in one transaction, each of them whole or not at all.
+    fn write(&mut self, appends: Vec<(Box<Append>, Answer<()>)>) {
+        self.pages += appends.iter().map(|(append, _)| pages(append)).sum::<usize>();
+        let results = self.transaction(&appends);
+        match results {
+            Ok(results) => {
+                for ((_, answer), result) in appends.into_iter().zip(results) {
+                    let _ = answer.send(result);
+                }
+            }
+            Err(error) => {
+                let _ = self.db.execute_batch("ROLLBACK");
+                for (_, answer) in appends {
+                    let _ = answer.send(Err(Error::unavailable("nothing was written", &error)));
+                }
+            }
+        }
+    }
+
+    fn transaction(&self, appends: &[(Box<Append>, Answer<()>)]) -> Result<Vec<Result<(), Error>>, Error> {
+        let run = |sql: &str| self.db.prepare_cached(sql).and_then(|mut s| s.execute([])).or_fault();
+        run("BEGIN IMMEDIATE")?;
+        if let [(append, _)] = appends {
+            return match append::append(&self.db, append) {
+                Ok(()) => run("COMMIT").map(|_| vec![Ok(())]),
+                Err(error) => run("ROLLBACK").map(|_| vec![Err(error)]),
+            };
+        }
+        let mut results = Vec::with_capacity(appends.len());
+        for (append, _) in appends {
+            run("SAVEPOINT turn")?;
+            let result = append::append(&self.db, append);
+            if result.is_err() {
+                run("ROLLBACK TO turn")?;
+            }
+            run("RELEASE turn")?;
+            results.push(result);
+        }
+        run("COMMIT")?;
+        Ok(results)
+    }
+
+    fn sweep(&mut self) -> Result<usize, Error> {
+        let mut segments = 0;
+        while let Some(done) = sweep::step(&mut self.db)? {
+            segments += done;
+        }
+        Ok(segments)
+    }
+
+    /// Takes the write-ahead log into the database once it is long, after everybody was answered.
+    fn checkpoint(&mut self) {
+        let limit = if self.inbox.is_empty() { WAL_PAGES_IDLE_MAX } else { WAL_PAGES_BUSY_MAX };
+        if self.pages <= limit {
+            return;
+        }
+        self.pages = 0;
+        if let Err(error) = self.db.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(())) {
+            tracing::warn!(error = %fault(error), "the write-ahead log could not be taken in");
+        }
+    }
+}
+
+/// Guesses how many pages an append writes: those of the trees that it touches, and its bodies.
+fn pages(append: &Append) -> usize {
+    let body = |record: &Record| match &record.bytes {
+        Bytes::Kept(text) => text.len(),
+        Bytes::Erased(_) => 0,
+    };
+    5 + append.records.iter().map(body).sum::<usize>() / 4_096
+}

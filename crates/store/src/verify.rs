@@ -1,0 +1,207 @@
+//! Verify: recomputes every digest, folds the log, and compares with what the store has folded.
+
+use crate::error::Error;
+use crate::store::Store;
+use segue_core::digest::Digest;
+use segue_core::entry::{Body, Bytes, Kind, Record, Seq};
+use segue_core::evolve::evolve;
+use segue_core::scope::Key;
+use segue_core::segment;
+use segue_core::state::State;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// How many entries are read at a time.
+const ENTRIES_MAX: usize = 1_000;
+
+/// What was checked of a scope, and what was found.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Report {
+    /// How many segments were checked, open ones included.
+    pub segments: u64,
+    /// How many entries were checked.
+    pub entries: u64,
+    /// What is wrong, one sentence each.
+    pub problems: Vec<String>,
+}
+
+/// Checks a scope.
+pub async fn verify(store: &dyn Store, scope: &Key) -> Result<Report, Error> {
+    let mut check = Check::new(scope.clone());
+    let mut after = Seq::ZERO;
+    loop {
+        let records = match store.log(scope, after, ENTRIES_MAX).await {
+            Ok(records) => records,
+            Err(Error::Damaged { what, why }) => {
+                check.problems.push(format!("{what} is damaged: {why}"));
+                break;
+            }
+            Err(error) => return Err(error),
+        };
+        let Some(last) = records.last() else { break };
+        after = last.seq;
+        for record in &records {
+            check.entry(record);
+            if let Some(id) = message_id(record)
+                && store.seen(scope, &id).await? != Some(record.seq)
+            {
+                check.problems.push(format!("entry {}: its message id is not on record", record.seq));
+            }
+        }
+    }
+    let stored = match store.load(scope).await {
+        Ok(stored) => stored,
+        Err(Error::Damaged { what, why }) => {
+            check.problems.push(format!("{what} is damaged: {why}"));
+            None
+        }
+        Err(error) => return Err(error),
+    };
+    let mut report = check.finish(stored.as_deref());
+    report.problems.extend(store.audit(Some(scope)).await?);
+    Ok(report)
+}
+
+fn message_id(record: &Record) -> Option<segue_core::message::MessageId> {
+    match record.body().ok()? {
+        Body::Message(_, message) => message.message_id,
+        Body::Command(spoken) => spoken.message_id,
+        _ => None,
+    }
+}
+
+struct Check {
+    folded: State,
+    digests: BTreeMap<segment::Number, (Digest, u32)>,
+    chain: Digest,
+    dropped: BTreeSet<segment::Number>,
+    erased: BTreeSet<Seq>,
+    gone: BTreeSet<Seq>,
+    /// Problems of a segment, which are none if the segment was dropped later.
+    doubts: Vec<(segment::Number, String)>,
+    problems: Vec<String>,
+    entries: u64,
+    broken: bool,
+}
+
+impl Check {
+    fn new(scope: Key) -> Self {
+        Self {
+            folded: State::empty(scope),
+            digests: BTreeMap::new(),
+            chain: Digest::NONE,
+            dropped: BTreeSet::new(),
+            erased: BTreeSet::new(),
+            gone: BTreeSet::new(),
+            doubts: Vec::new(),
+            problems: Vec::new(),
+            entries: 0,
+            broken: false,
+        }
+    }
+
+    fn entry(&mut self, record: &Record) {
+        self.entries += 1;
+        if record.at < self.folded.clock {
+            self.problems.push(format!("entry {}: its time runs backwards", record.seq));
+        }
+        if matches!(record.bytes, Bytes::Erased(_)) {
+            self.gone.insert(record.seq);
+        }
+        if record.kind == Kind::Sealed {
+            self.seal(record);
+        } else {
+            self.digest(record);
+        }
+        match record.body() {
+            Ok(Body::Pruned(dropped) | Body::Deleted(dropped)) => {
+                self.dropped.extend(dropped.segments);
+                self.erased.extend(dropped.erased);
+            }
+            Ok(Body::Erased(erased)) => self.erased.extend(erased.entries),
+            Ok(_) => {}
+            Err(error) => self.doubts.push((record.segment, error.to_string())),
+        }
+        // After the first misfit the fold means nothing; one sentence about it is enough.
+        if !self.broken
+            && let Err(misfit) = evolve(&mut self.folded, record)
+        {
+            self.broken = true;
+            self.problems.push(misfit.to_string());
+        }
+    }
+
+    fn digest(&mut self, record: &Record) {
+        let birth = Digest::of_segment(&self.folded.scope, record.segment);
+        let (digest, messages) = self.digests.entry(record.segment).or_insert((birth, 0));
+        *digest = digest.add(record);
+        *messages += u32::from(record.kind.role().is_some());
+        if record.nth != *messages {
+            let doubt = format!("entry {}: it counts as message {}, not {messages}", record.seq, record.nth);
+            self.doubts.push((record.segment, doubt));
+        }
+    }
+
+    fn seal(&mut self, record: &Record) {
+        let Ok(Body::Sealed(sealed)) = record.body() else { return };
+        self.chain = self.chain.chain(record.segment, sealed.digest, record.seq, record.at);
+        if sealed.chain != self.chain {
+            self.problems.push(format!("entry {}: the chain of seals is broken here", record.seq));
+            self.chain = sealed.chain;
+        }
+        let found = self.digests.get(&record.segment).map(|(digest, _)| *digest);
+        if found != Some(sealed.digest) {
+            let doubt = format!("segment {} is not what was sealed: its digest differs", record.segment);
+            self.doubts.push((record.segment, doubt));
+        }
+    }
+
+    fn finish(mut self, stored: Option<&State>) -> Report {
+        let dropped = &self.dropped;
+        let doubts = self.doubts.into_iter().filter(|(segment, _)| !dropped.contains(segment));
+        self.problems.extend(doubts.map(|(_, doubt)| doubt));
+        for seq in self.gone.difference(&self.erased) {
+            self.problems.push(format!("entry {seq}: its body is gone, and nobody asked for that"));
+        }
+        if !self.broken {
+            self.problems.extend(differences(&self.folded, stored));
+        }
+        let segments = self.digests.keys().filter(|number| !dropped.contains(number)).count();
+        Report { segments: segments as u64, entries: self.entries, problems: self.problems }
+    }
+}
+
+/// Says in which rows a stored state differs from the fold of its log.
+fn differences(folded: &State, stored: Option<&State>) -> Vec<String> {
+    let Some(stored) = stored else {
+        return match folded.head {
+            Seq::ZERO => Vec::new(),
+            _ => vec!["the scope has a log but no state".to_owned()],
+        };
+    };
+    if folded == stored {
+        return Vec::new();
+    }
+    let mut found = Vec::new();
+    let mut compare = |what: &str, same: bool| {
+        if !same {
+            found.push(format!("{what} is not what the log says"));
+        }
+    };
+    compare("the head", folded.head == stored.head);
+    compare("the clock", folded.clock == stored.clock);
+    compare("the number of the next session", folded.next_session == stored.next_session);
+    compare("the number of the next segment", folded.next_segment == stored.next_segment);
+    compare("the chain of seals", folded.chain == stored.chain);
+    compare("the count of messages", folded.messages == stored.messages);
+    compare("the open segment", folded.open == stored.open);
+    compare("the list of boundaries", folded.boundaries == stored.boundaries);
+    for number in folded.sessions.keys().chain(stored.sessions.keys()).collect::<BTreeSet<_>>() {
+        let same = folded.sessions.get(number) == stored.sessions.get(number);
+        compare(&format!("session {number}"), same);
+    }
+    for number in folded.segments.keys().chain(stored.segments.keys()).collect::<BTreeSet<_>>() {
+        let same = folded.segments.get(number) == stored.segments.get(number);
+        compare(&format!("segment {number}"), same);
+    }
+    found
+}
