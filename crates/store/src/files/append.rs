@@ -1,0 +1,253 @@
+//! Appending: all entries or none, although they go to several files.
+//!
+//! The content comes first, then the journal: with its last line the append is made. What follows
+//! (erased bodies, the index) is done again after a crash, because the journal tells of it.
+
+use super::disk::{Disk, beside, replace, stage, sync_parent, unavailable, unstage};
+use super::erase::Rewrite;
+use super::line::{Batch, Line};
+use super::name::Sheet;
+use super::remains::note_skipped;
+use super::scan::{self, Scan, sheet_of};
+use super::scope::{Scope, Slot, Trust};
+use crate::error::Error;
+use crate::types::Append;
+use segue_core::entry::{Record, Seq};
+use segue_core::scope::Key;
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// What goes to the end of one file.
+#[derive(Debug, Default)]
+struct Share {
+    bytes: Vec<u8>,
+    slots: Vec<Slot>,
+}
+
+/// The shares of an append; the journal's comes first in order and is written last.
+type Shares = BTreeMap<Sheet, Share>;
+
+impl Scope {
+    /// Writes an append that was admitted.
+    ///
+    /// On an error nothing was changed, or will not have been once the files are read again.
+    pub(super) fn write(&mut self, disk: &dyn Disk, append: Append) -> Result<(), Error> {
+        if self.state.is_none() && !append.records.is_empty() {
+            make_folder(disk, &self.folder, append.scope())?;
+            self.lens.insert(Sheet::Journal, scan_header_len(append.scope())?);
+        }
+        self.note_gaps(disk, &append)?;
+        let mut shares = self.shares(&append)?;
+        let erase: BTreeSet<Seq> = append.erase.iter().copied().collect();
+        let staged = self.commit(disk, &mut shares, &erase).inspect_err(|_| self.trust = Trust::Spoiled)?;
+        for (staged, rewrite) in staged {
+            match unstage(disk, &staged, &rewrite.path) {
+                Ok(()) => self.move_slots(&rewrite),
+                Err(error) => {
+                    // The append is made; the journal orders the erasure, and the next use does it.
+                    tracing::warn!(%error, "bodies are erased at the next use of the scope");
+                    self.trust = Trust::Spoiled;
+                }
+            }
+        }
+        self.seen.extend(append.message_id);
+        self.garbage.extend(append.garbage);
+        if !append.records.is_empty() {
+            self.state = Some(append.next);
+        }
+        Ok(())
+    }
+
+    fn shares(&self, append: &Append) -> Result<Shares, Error> {
+        let mut shares = Shares::new();
+        let (Some(first), Some(last)) = (append.records.first(), append.records.last()) else {
+            return Ok(shares);
+        };
+        let bones = append.records.iter().filter(|record| record.kind.is_bone()).count();
+        let batch = Batch { first: first.seq, last: last.seq, bones };
+        let spoken = append.message_id.as_ref();
+        let home = spoken.map(|(_, seq)| append.records.iter().find(|r| r.seq == *seq).unwrap_or(last).seq);
+        for record in &append.records {
+            let message = spoken.filter(|_| home == Some(record.seq)).cloned();
+            let line = Line { record: record.clone(), batch, message };
+            let text = line.encode().map_err(|error| Error::damaged("an entry", error))?;
+            let sheet = sheet_of(record.kind, record.segment);
+            // Every segment has a file, so that a file which is not there is known to be missing.
+            shares.entry(Sheet::Segment(record.segment)).or_default();
+            let base = self.lens.get(&sheet).copied().unwrap_or(0);
+            let share = shares.entry(sheet).or_default();
+            let offset = base + share.bytes.len() as u64;
+            share.slots.push(Slot::at(record, offset, text.len() - 1));
+            share.bytes.extend_from_slice(text.as_bytes());
+        }
+        Ok(shares)
+    }
+
+    /// Writes the shares and stages what is erased. Once this returns, the append is made.
+    fn commit(
+        &mut self,
+        disk: &dyn Disk,
+        shares: &mut Shares,
+        erase: &BTreeSet<Seq>,
+    ) -> Result<Vec<(PathBuf, Rewrite)>, Error> {
+        let written = self.write_content(disk, shares).and_then(|()| {
+            let staged = self.stage_erased(disk, erase)?;
+            self.write_journal(disk, shares, erase)?;
+            Ok(staged)
+        });
+        match written {
+            Ok(staged) => {
+                let mut slots = Vec::new();
+                for (sheet, share) in std::mem::take(shares) {
+                    *self.lens.entry(sheet).or_insert(0) += share.bytes.len() as u64;
+                    slots.extend(share.slots);
+                }
+                slots.sort_unstable_by_key(|slot: &Slot| slot.seq);
+                self.slots.extend(slots);
+                Ok(staged)
+            }
+            Err(error) => {
+                self.take_back(disk, shares);
+                Err(error)
+            }
+        }
+    }
+
+    fn write_content(&self, disk: &dyn Disk, shares: &Shares) -> Result<(), Error> {
+        let mut made = false;
+        for (sheet, share) in shares.iter().filter(|(sheet, _)| **sheet != Sheet::Journal) {
+            let path = self.folder.join(sheet.file_name());
+            let is_new = !self.lens.contains_key(sheet);
+            made |= is_new;
+            if is_new || !share.bytes.is_empty() {
+                disk.append(&path, &share.bytes).map_err(|error| unavailable(&path, &error))?;
+            }
+        }
+        if made {
+            disk.sync_dir(&self.folder).map_err(|error| unavailable(&self.folder, &error))?;
+        }
+        Ok(())
+    }
+
+    fn stage_erased(&self, disk: &dyn Disk, erase: &BTreeSet<Seq>) -> Result<Vec<(PathBuf, Rewrite)>, Error> {
+        let mut staged = Vec::new();
+        for segment in self.segments_of(erase) {
+            let scan = Scan::of_segment(&self.folder, segment)?;
+            if let Some(rewrite) = Rewrite::of(&scan, erase)? {
+                staged.push((stage(disk, &rewrite.path, &rewrite.bytes)?, rewrite));
+            }
+        }
+        Ok(staged)
+    }
+
+    fn segments_of(&self, erase: &BTreeSet<Seq>) -> BTreeSet<segue_core::segment::Number> {
+        let slots = erase.iter().filter_map(|seq| self.slot(*seq));
+        slots.filter(|slot| !slot.kind.is_bone()).map(|slot| slot.segment).collect()
+    }
+
+    fn slot(&self, seq: Seq) -> Option<&Slot> {
+        self.slots.binary_search_by_key(&seq, |slot| slot.seq).ok().map(|at| &self.slots[at])
+    }
+
+    fn write_journal(&mut self, disk: &dyn Disk, shares: &mut Shares, erase: &BTreeSet<Seq>) -> Result<(), Error> {
+        let bones = erase.iter().any(|seq| self.slot(*seq).is_some_and(|slot| slot.kind.is_bone()));
+        if bones {
+            return self.rewrite_journal(disk, shares, erase);
+        }
+        let Some(share) = shares.get(&Sheet::Journal) else { return Ok(()) };
+        let path = self.folder.join(Sheet::Journal.file_name());
+        disk.append(&path, &share.bytes).map_err(|error| unavailable(&path, &error))
+    }
+
+    /// Writes the journal anew, without the bodies that are erased and with the new lines.
+    fn rewrite_journal(&mut self, disk: &dyn Disk, shares: &mut Shares, erase: &BTreeSet<Seq>) -> Result<(), Error> {
+        let (_, scan) = scan::read_journal(&self.folder)?;
+        let mut share = shares.remove(&Sheet::Journal).unwrap_or_default();
+        if let Some(mut rewrite) = Rewrite::of(&scan, erase)? {
+            let len = rewrite.bytes.len() as u64;
+            rewrite.bytes.extend_from_slice(&share.bytes);
+            if let Err(error) = replace(disk, &rewrite.path, &rewrite.bytes) {
+                // Either the old journal stands, or the append is made and its content must stay.
+                let stands = std::fs::read(&scan.path).is_ok_and(|found| found == scan.bytes);
+                if !stands && replace(disk, &scan.path, &scan.bytes).is_err() {
+                    shares.clear();
+                }
+                return Err(error);
+            }
+            rewrite.bytes.truncate(len as usize);
+            for slot in &mut share.slots {
+                slot.offset = slot.offset - scan.bytes.len() as u64 + len;
+            }
+            self.move_slots(&rewrite);
+        } else if let Err(error) = disk.append(&scan.path, &share.bytes) {
+            shares.insert(Sheet::Journal, share);
+            return Err(unavailable(&scan.path, &error));
+        }
+        shares.insert(Sheet::Journal, share);
+        Ok(())
+    }
+
+    fn move_slots(&mut self, rewrite: &Rewrite) {
+        self.lens.insert(rewrite.sheet, rewrite.bytes.len() as u64);
+        for (seq, offset, len) in &rewrite.places {
+            if let Ok(at) = self.slots.binary_search_by_key(seq, |slot| slot.seq) {
+                (self.slots[at].offset, self.slots[at].len) = (*offset, *len);
+            }
+        }
+    }
+
+    /// Takes back what was written of an append that failed. What this cannot do is done when the files
+    /// are read again: the append is half-made there.
+    fn take_back(&self, disk: &dyn Disk, shares: &Shares) {
+        // The journal comes first, because its lines are what makes an append whole.
+        for sheet in shares.keys() {
+            let path = self.folder.join(sheet.file_name());
+            let undone = match self.lens.get(sheet) {
+                Some(len) if path.exists() => disk.truncate(&path, *len),
+                None if path.exists() => disk.remove(&path),
+                _ => Ok(()),
+            };
+            if let Err(error) = undone {
+                let file = path.display();
+                tracing::warn!(%file, %error, "a failed append is taken back at the next use of the scope");
+                return;
+            }
+        }
+    }
+
+    /// Notes which numbers the entries skip, as those of an import can, so that nobody misses them.
+    fn note_gaps(&self, disk: &dyn Disk, append: &Append) -> Result<(), Error> {
+        let mut head = append.prior.head;
+        for Record { seq, .. } in &append.records {
+            if *seq > head.next() {
+                note_skipped(disk, &self.folder, head.next(), seq.previous())?;
+            }
+            head = *seq;
+        }
+        Ok(())
+    }
+}
+
+fn scan_header_len(key: &Key) -> Result<u64, Error> {
+    let header = scan::header(key).map_err(|error| Error::damaged("a scope key", error))?;
+    Ok(header.len() as u64)
+}
+
+/// Makes the folder of a scope; once it is there, its journal names the scope.
+fn make_folder(disk: &dyn Disk, folder: &Path, key: &Key) -> Result<(), Error> {
+    if folder.exists() {
+        return Ok(());
+    }
+    let header = scan::header(key).map_err(|error| Error::damaged("a scope key", error))?;
+    let fresh = beside(folder, ".new");
+    let failed = |error: io::Error| unavailable(&fresh, &error);
+    match disk.create_dir(&fresh) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(failed(error)),
+        _ => {}
+    }
+    disk.write(&fresh.join(Sheet::Journal.file_name()), header.as_bytes()).map_err(failed)?;
+    disk.sync_dir(&fresh).map_err(failed)?;
+    disk.rename(&fresh, folder).map_err(failed)?;
+    sync_parent(disk, folder)
+}

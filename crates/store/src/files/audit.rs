@@ -1,0 +1,86 @@
+//! Auditing: what only this store can check of its files.
+
+use super::name::{self, Sheet};
+use super::remains;
+use super::scan::{Ending, Scans, read_key};
+use super::{Inner, lock};
+use crate::error::Error;
+use segue_core::entry::Seq;
+use segue_core::scope::Key;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// Checks a scope: its files, and what the index says of it.
+pub(super) fn scope(inner: &Inner, key: &Key) -> Result<Vec<String>, Error> {
+    let found = inner.with(key, |scope| {
+        let mut problems = scope.problems.clone();
+        if scope.state.is_some() {
+            problems.extend(files(&scope.folder)?);
+        }
+        Ok(problems)
+    });
+    sentences(found)
+}
+
+/// Checks the index and the folders as a whole.
+pub(super) fn store(inner: &Inner) -> Result<Vec<String>, Error> {
+    let mut problems = lock(&inner.repairs).clone();
+    problems.extend(lock(&inner.index).audit()?);
+    for folder in inner.folders()? {
+        let path = inner.sessions.join(&folder);
+        let key = match read_key(&path) {
+            Ok(key) => key,
+            Err(error) => {
+                problems.push(error.to_string());
+                continue;
+            }
+        };
+        if name::folder(&key) != folder {
+            problems.push(format!("{} is not the folder of scope {key}", path.display()));
+        } else if let Err(error) = inner.with(&key, |_| Ok(())) {
+            problems.push(error.to_string());
+        } else if !lock(&inner.index).has(&key) {
+            problems.push(format!("scope {key} is not in the index"));
+        }
+    }
+    Ok(problems)
+}
+
+fn sentences(found: Result<Vec<String>, Error>) -> Result<Vec<String>, Error> {
+    match found {
+        Err(error @ Error::Damaged { .. }) => Ok(vec![error.to_string()]),
+        other => other,
+    }
+}
+
+fn files(folder: &Path) -> Result<Vec<String>, Error> {
+    let scans = Scans::read(folder)?;
+    let remains = remains::read(folder)?;
+    let mut problems = Vec::new();
+    for scan in scans.all() {
+        let file = scan.path.display();
+        let header = usize::from(scan.sheet == Sheet::Journal);
+        for (at, placed) in scan.lines.iter().enumerate() {
+            let begin = placed.offset as usize;
+            let text = &scan.bytes[begin..begin + placed.len];
+            let as_written = placed.line.encode().map_err(|error| scan.damaged(at + 1 + header, error))?;
+            if as_written.trim_end_matches('\n').as_bytes() != text {
+                problems.push(format!("{file}, line {}, was changed", at + 1 + header));
+            }
+        }
+        if scan.ending != Ending::Clean {
+            problems.push(format!("{file} does not end with a whole line"));
+        }
+    }
+    let mut there: BTreeMap<Seq, Seq> = remains.entries.into_iter().collect();
+    let lines = scans.all().flat_map(|scan| &scan.lines);
+    there.extend(lines.map(|placed| (placed.line.record.seq, placed.line.record.seq)));
+    let mut head = Seq::ZERO;
+    for (first, last) in there {
+        if first > head.next() {
+            problems.push(format!("{}: entries {} to {} are missing", folder.display(), head.next(), first.previous()));
+        }
+        head = head.max(last);
+    }
+    Ok(problems)
+}

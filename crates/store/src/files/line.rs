@@ -1,0 +1,186 @@
+//! A line: one entry as a person reads it in a file.
+//!
+//! ```json
+//! {"seq":5,"segment":2,"at":"2026-03-01T10:00:00.000000Z","kind":"user","nth":3,"batch":[5,6],"body":{"text":"hi"}}
+//! ```
+
+use segue_core::Timestamp;
+use segue_core::digest::Digest;
+use segue_core::entry::{Bytes, Kind, Record, Seq};
+use segue_core::message::MessageId;
+use segue_core::segment;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use std::borrow::Cow;
+
+/// Which entries came with one append, so that half of one can be told after a crash.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Batch {
+    /// The first of them.
+    pub first: Seq,
+    /// The last of them.
+    pub last: Seq,
+    /// How many of them stand in the journal, which is written last.
+    pub bones: usize,
+}
+
+/// An entry with what the files keep besides.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Line {
+    /// The entry.
+    pub record: Record,
+    /// What it was appended with.
+    pub batch: Batch,
+    /// The channel's id of the message that came with the append, and the entry that stands for it.
+    pub message: Option<(MessageId, Seq)>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Wire<'a> {
+    seq: Seq,
+    segment: segment::Number,
+    #[serde(borrow)]
+    at: Cow<'a, str>,
+    #[serde(borrow)]
+    kind: Cow<'a, str>,
+    nth: u32,
+    batch: [Seq; 2],
+    #[serde(default, skip_serializing_if = "is_none_of_them")]
+    bones: usize,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    message_id: Option<MessageId>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    message_seq: Option<Seq>,
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    body: Option<&'a RawValue>,
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    body_text: Option<Cow<'a, str>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    erased: Option<Digest>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
+fn is_none_of_them(count: &usize) -> bool {
+    *count == 0
+}
+
+/// Takes a body as JSON, if it can stand in a line without a byte of it being changed.
+fn as_json(text: &str) -> Option<&RawValue> {
+    let raw: &RawValue = serde_json::from_str(text).ok()?;
+    let whole = raw.get().len() == text.len() && !text.contains(['\n', '\r']);
+    // A field that is null reads as a field that is not there.
+    (whole && text != "null").then_some(raw)
+}
+
+impl Line {
+    /// Writes the line, its end included.
+    pub(super) fn encode(&self) -> Result<String, serde_json::Error> {
+        let record = &self.record;
+        let at = match record.at.subsec_nanosecond() % 1000 {
+            0 => format!("{:.6}", record.at),
+            _ => format!("{:.9}", record.at),
+        };
+        let (mut body, mut body_text, mut erased) = (None, None, None);
+        match &record.bytes {
+            Bytes::Erased(hash) => erased = Some(*hash),
+            Bytes::Kept(text) => match as_json(text) {
+                Some(raw) => body = Some(raw),
+                None => body_text = Some(Cow::from(text.as_str())),
+            },
+        }
+        let message = self.message.as_ref();
+        let mut line = serde_json::to_string(&Wire {
+            seq: record.seq,
+            segment: record.segment,
+            at: at.into(),
+            kind: record.kind.name().into(),
+            nth: record.nth,
+            batch: [self.batch.first, self.batch.last],
+            bones: self.batch.bones,
+            message_id: message.map(|(id, _)| id.clone()),
+            message_seq: message.map(|(_, seq)| *seq).filter(|seq| *seq != record.seq),
+            body,
+            body_text,
+            erased,
+        })?;
+        line.push('\n');
+        Ok(line)
+    }
+
+    /// Reads a line, without its end.
+    pub(super) fn decode(text: &str) -> Result<Self, String> {
+        let wire: Wire<'_> = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        let bytes = match (wire.body, wire.body_text, wire.erased) {
+            (Some(raw), None, None) => Bytes::Kept(raw.get().to_owned()),
+            (None, Some(text), None) => Bytes::Kept(text.into_owned()),
+            (None, None, Some(hash)) => Bytes::Erased(hash),
+            _ => return Err("an entry has a body, or its body was erased".to_owned()),
+        };
+        let kind = Kind::named(&wire.kind).ok_or_else(|| format!("'{}' is no kind of entry", wire.kind))?;
+        let at: Timestamp = wire.at.parse().map_err(|_| format!("'{}' is no time", wire.at))?;
+        let [first, last] = wire.batch;
+        if !(first..=last).contains(&wire.seq) {
+            return Err(format!("entry {} does not belong to entries {first} to {last}", wire.seq));
+        }
+        Ok(Self {
+            record: Record { seq: wire.seq, segment: wire.segment, at, nth: wire.nth, kind, bytes },
+            batch: Batch { first, last, bones: wire.bones },
+            message: wire.message_id.map(|id| (id, wire.message_seq.unwrap_or(wire.seq))),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(bytes: Bytes) -> Line {
+        let at = "2026-03-01T10:00:00Z".parse().expect("a time");
+        let segment = segment::Number(2);
+        Line {
+            record: Record { seq: Seq(5), segment, at, nth: 3, kind: Kind::User, bytes },
+            batch: Batch { first: Seq(5), last: Seq(6), bones: 0 },
+            message: None,
+        }
+    }
+
+    #[test]
+    fn a_line_can_be_read_and_grepped() {
+        let text = line(Bytes::Kept(r#"{"text":"hi"}"#.into())).encode().expect("a line");
+        let head = r#"{"seq":5,"segment":2,"at":"2026-03-01T10:00:00.000000Z","kind":"user","nth":3,"batch":[5,6],"#;
+        assert_eq!(text, format!("{head}\"body\":{{\"text\":\"hi\"}}}}\n"));
+    }
+
+    #[test]
+    fn every_byte_of_a_body_is_kept() {
+        let odd = ["{\"a\": 1.0e5 ,\"b\":\"\\u00e9\"}", " {} ", "{\n}", "not json", "", "null", "\"\u{2028}\""];
+        for body in odd {
+            let line = line(Bytes::Kept(body.to_owned()));
+            let text = line.encode().expect("a line");
+            assert_eq!(text.find('\n'), Some(text.len() - 1));
+            assert_eq!(Line::decode(text.trim_end()), Ok(line), "{body:?}");
+        }
+    }
+
+    #[test]
+    fn what_stands_besides_comes_back() {
+        let mut line = line(Bytes::Erased(Digest::of_body(b"x")));
+        line.record.at = "2026-03-01T10:00:00.123456789Z".parse().expect("a time");
+        line.batch.bones = 2;
+        line.message = Some((MessageId("77".into()), Seq(6)));
+        let text = line.encode().expect("a line");
+        assert_eq!(Line::decode(text.trim_end()), Ok(line));
+    }
+
+    #[test]
+    fn nonsense_is_refused() {
+        for text in ["", "{}", "[]", r#"{"seq":5}"#] {
+            assert!(Line::decode(text).is_err(), "{text}");
+        }
+        let text = line(Bytes::Kept("{}".into())).encode().expect("a line");
+        for (from, to) in [("user", "usher"), ("\"seq\":5", "\"seq\":7"), ("T10", "X10"), ("body", "bodi")] {
+            assert!(Line::decode(text.replace(from, to).trim_end()).is_err(), "{to}");
+        }
+    }
+}

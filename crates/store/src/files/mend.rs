@@ -1,0 +1,69 @@
+//! Mending: brings the files of a scope back to the last append that was whole.
+
+use super::disk::{Disk, beside, sync_parent, unavailable};
+use super::erase::Change;
+use super::name::Sheet;
+use super::scan::{Ending, Scan, Scans};
+use crate::error::Error;
+use segue_core::segment;
+use std::fs;
+use std::path::Path;
+
+/// Cuts off what a crash left of an append. It was never acknowledged, but it is moved aside all the
+/// same: somebody may want to know what it was.
+pub(super) fn cut_half_made(disk: &dyn Disk, scans: &Scans) -> Result<Change, Error> {
+    let half = scans.half_made();
+    let mut change = Change::None;
+    // The journal comes first: without its share an append stays half-made, whatever is left of it.
+    for scan in scans.all() {
+        let begin = half.and_then(|batch| scan.begin_of(batch)).map(|at| scan.lines[at].offset);
+        let torn = (scan.ending == Ending::Torn).then_some(scan.end);
+        if let Some(at) = begin.or(torn) {
+            if is_sealed(scans, scan) {
+                return Err(scan.damaged(scan.lines.len() + 1, "the segment is sealed, and its end is torn"));
+            }
+            set_aside(disk, scan, at)?;
+            change = Change::Mended;
+        } else if scan.ending == Ending::Unfinished && !is_sealed(scans, scan) {
+            disk.append(&scan.path, b"\n").map_err(|error| unavailable(&scan.path, &error))?;
+            change = Change::Mended;
+        }
+    }
+    Ok(change)
+}
+
+fn is_sealed(scans: &Scans, scan: &Scan) -> bool {
+    match scan.sheet {
+        Sheet::Journal => false,
+        Sheet::Segment(number) => scans.is_sealed(number),
+    }
+}
+
+fn set_aside(disk: &dyn Disk, scan: &Scan, at: u64) -> Result<(), Error> {
+    let aside = beside(&scan.path, ".torn");
+    let mut bytes = scan.bytes[at as usize..].to_vec();
+    bytes.push(b'\n');
+    disk.append(&aside, &bytes).map_err(|error| unavailable(&aside, &error))?;
+    sync_parent(disk, &aside)?;
+    disk.truncate(&scan.path, at).map_err(|error| unavailable(&scan.path, &error))?;
+    tracing::warn!(
+        file = %scan.path.display(), aside = %aside.display(),
+        "set aside the rest of an append that was cut off before it was acknowledged"
+    );
+    Ok(())
+}
+
+/// Deletes what no entry needs: files of segments that were never opened, and files that were to take
+/// the place of others.
+pub(super) fn clear_away(disk: &dyn Disk, folder: &Path, scans: &mut Scans, next: segment::Number) {
+    let unopened = |number: &segment::Number, scan: &Scan| *number >= next && scan.bytes.is_empty();
+    let staged = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    let staged = staged.filter(|path| path.extension().is_some_and(|extension| extension == "tmp"));
+    let leftover = scans.segments.iter().filter(|(number, scan)| unopened(number, scan));
+    for path in leftover.map(|(_, scan)| scan.path.clone()).chain(staged) {
+        if let Err(error) = disk.remove(&path) {
+            tracing::warn!(file = %path.display(), %error, "a leftover file could not be deleted");
+        }
+    }
+    scans.segments.retain(|number, scan| !unopened(number, scan));
+}

@@ -1,0 +1,235 @@
+//! A store in files that a person can read and grep.
+//!
+//! ```text
+//! DIR/sessions/index.json                 the sessions of every scope, in PicoClaw's shape
+//! DIR/sessions/SCOPE/journal.jsonl        the bones of the log: they outlive their segments
+//! DIR/sessions/SCOPE/000001.jsonl         the messages, commands and decisions of segment 1
+//! DIR/sessions/SCOPE/dropped.jsonl        what must be known of segments that were deleted
+//! DIR/sessions/SCOPE/*.torn               what a crash left of appends that were never acknowledged
+//! DIR/sessions/garbage.jsonl              which scopes have segments that are yet to be deleted
+//! DIR/sessions/lock                       held by the one process that has the store open
+//! ```
+//!
+//! Entries are written before the index. The index, and everything else that is not an entry, is made
+//! anew from the entries when it is missing, corrupt or stale.
+
+mod append;
+mod audit;
+mod disk;
+mod erase;
+mod fold;
+mod index;
+mod line;
+mod mend;
+mod name;
+mod open;
+mod remains;
+mod scan;
+mod scope;
+mod shelf;
+mod sweep;
+#[cfg(test)]
+mod tests;
+
+use crate::error::Error;
+use crate::store::Store;
+use crate::types::{Append, Page, Reading, ScopeRow};
+use async_trait::async_trait;
+use disk::Disk;
+use index::Index;
+use scope::{Scope, Trust};
+use segue_core::entry::{Record, Seq};
+use segue_core::message::MessageId;
+use segue_core::scope::Key;
+use segue_core::segment;
+use segue_core::state::State;
+use shelf::Shelf;
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// A store in files.
+#[derive(Debug)]
+pub struct Files {
+    inner: Arc<Inner>,
+}
+
+/// The store itself. Locks are taken in the order of the fields, and the shelf's own one is never held
+/// while another is taken.
+#[derive(Debug)]
+struct Inner {
+    disk: Arc<dyn Disk>,
+    sessions: PathBuf,
+    shelf: Shelf,
+    index: Mutex<Index>,
+    rows: Mutex<BTreeMap<Key, ScopeRow>>,
+    notes: Mutex<()>,
+    /// What was mended at the opening although no crash explains it.
+    repairs: Mutex<Vec<String>>,
+    _lock: File,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // Whoever panicked left the files in a state that the next reading of them mends.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Files {
+    /// Opens the store in a folder, which is made if need be, and mends its index.
+    ///
+    /// [`Error::Unavailable`] if another process has it open.
+    pub fn open(dir: &Path) -> Result<Self, Error> {
+        Self::open_on(Arc::new(disk::Machine), dir)
+    }
+
+    fn open_on(disk: Arc<dyn Disk>, dir: &Path) -> Result<Self, Error> {
+        Ok(Self { inner: Arc::new(open::open(disk, dir)?) })
+    }
+
+    /// Works on the files on a thread that may wait for the disk.
+    async fn work<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Inner) -> Result<T, Error> + Send + 'static,
+    ) -> Result<T, Error> {
+        let inner = Arc::clone(&self.inner);
+        match tokio::task::spawn_blocking(move || work(&inner)).await {
+            Ok(done) => done,
+            Err(error) => Err(Error::unavailable("the files store", error)),
+        }
+    }
+
+    async fn with<T: Send + 'static>(
+        &self,
+        key: &Key,
+        work: impl FnOnce(&mut Scope) -> Result<T, Error> + Send + 'static,
+    ) -> Result<T, Error> {
+        let key = key.clone();
+        self.work(move |inner| inner.with(&key, work)).await
+    }
+}
+
+impl Inner {
+    /// Works on a scope, which is read first if it is not in use.
+    fn with<T>(&self, key: &Key, work: impl FnOnce(&mut Scope) -> Result<T, Error>) -> Result<T, Error> {
+        let place = self.shelf.place(key);
+        let mut place = lock(&place);
+        let scope = match &mut *place {
+            Some(scope) => scope,
+            empty => {
+                let folder = self.sessions.join(name::folder(key));
+                let scope = Scope::load(self.disk.as_ref(), &folder, key)?;
+                self.note(&scope);
+                empty.insert(scope)
+            }
+        };
+        let done = work(scope);
+        if scope.trust == Trust::Spoiled {
+            *place = None;
+        }
+        done
+    }
+
+    /// Notes the scope in the index and in the listing.
+    fn note(&self, scope: &Scope) {
+        let Some(state) = scope.state.as_deref() else { return };
+        let mut index = lock(&self.index);
+        index.note(state);
+        // The entries are durable, and the index is made from them: it must not fail what is done.
+        if let Err(error) = index.flush() {
+            tracing::warn!(%error, "the index could not be written; it is written at the next chance");
+        }
+        drop(index);
+        lock(&self.rows).insert(state.scope.clone(), ScopeRow::of(state));
+    }
+
+    fn append(&self, append: Append) -> Result<(), Error> {
+        let key = append.scope().clone();
+        self.with(&key, |scope| {
+            scope.admit(&append)?;
+            if !append.garbage.is_empty() {
+                let _guard = lock(&self.notes);
+                sweep::note(self.disk.as_ref(), &self.sessions, &key, &append.garbage)?;
+            }
+            scope.write(self.disk.as_ref(), append)?;
+            self.note(scope);
+            Ok(())
+        })
+    }
+
+    fn scopes(&self, page: &Page) -> Result<Vec<ScopeRow>, Error> {
+        let keys: Vec<Key> = lock(&self.index).keys().collect();
+        for key in keys {
+            if lock(&self.rows).contains_key(&key) {
+                continue;
+            }
+            if let Err(error) = self.with(&key, |_| Ok(())) {
+                tracing::warn!(scope = %key, %error, "a scope that cannot be read is not listed");
+            }
+        }
+        let mut rows: Vec<ScopeRow> = lock(&self.rows).values().cloned().collect();
+        rows.sort_by_key(|row| (Reverse(row.updated_at), row.scope.clone()));
+        Ok(crate::types::page(rows, page))
+    }
+}
+
+#[async_trait]
+impl Store for Files {
+    async fn load(&self, scope: &Key) -> Result<Option<Arc<State>>, Error> {
+        self.with(scope, |scope| Ok(scope.state.clone())).await
+    }
+
+    async fn append(&self, append: Append) -> Result<(), Error> {
+        self.work(|inner| inner.append(append)).await
+    }
+
+    async fn seen(&self, scope: &Key, id: &MessageId) -> Result<Option<Seq>, Error> {
+        let id = id.clone();
+        self.with(scope, move |scope| Ok(scope.seen.get(&id).copied())).await
+    }
+
+    async fn read(&self, scope: &Key, reading: &Reading) -> Result<Vec<Record>, Error> {
+        let reading = reading.clone();
+        self.with(scope, move |scope| scope.read(&reading)).await
+    }
+
+    async fn get(&self, scope: &Key, seq: Seq) -> Result<Option<Record>, Error> {
+        self.with(scope, move |scope| scope.get(seq)).await
+    }
+
+    async fn log(&self, scope: &Key, after: Seq, limit: usize) -> Result<Vec<Record>, Error> {
+        self.with(scope, move |scope| scope.log(after, limit)).await
+    }
+
+    async fn before(
+        &self,
+        scope: &Key,
+        seq: Seq,
+        segments: &[segment::Number],
+    ) -> Result<Vec<(segment::Number, u32)>, Error> {
+        let segments = segments.to_vec();
+        let count = move |scope: &mut Scope| {
+            Ok(segments.iter().map(|segment| (*segment, scope.before(seq, *segment))).collect())
+        };
+        self.with(scope, count).await
+    }
+
+    async fn scopes(&self, page: &Page) -> Result<Vec<ScopeRow>, Error> {
+        let page = page.clone();
+        self.work(move |inner| inner.scopes(&page)).await
+    }
+
+    async fn sweep(&self) -> Result<usize, Error> {
+        self.work(sweep::sweep).await
+    }
+
+    async fn audit(&self, scope: Option<&Key>) -> Result<Vec<String>, Error> {
+        let scope = scope.cloned();
+        self.work(move |inner| match scope {
+            Some(key) => audit::scope(inner, &key),
+            None => audit::store(inner),
+        })
+        .await
+    }
+}

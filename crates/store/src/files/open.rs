@@ -1,0 +1,134 @@
+//! Opening: takes the lock, reads the index and the names of the folders, and mends the index where the
+//! two do not fit. The scopes themselves are read when they are used.
+
+use super::disk::{Disk, sync_parent, unavailable};
+use super::index::{Found, Index, Pace};
+use super::name::{self, Sheet};
+use super::scan::read_key;
+use super::shelf::Shelf;
+use super::{Inner, lock};
+use crate::error::Error;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::time::SystemTime;
+
+pub(super) fn open(disk: Arc<dyn Disk>, dir: &Path) -> Result<Inner, Error> {
+    let sessions = dir.join("sessions");
+    make_folders(disk.as_ref(), &sessions)?;
+    let held = hold(&sessions)?;
+    let (index, found) = Index::open(Arc::clone(&disk), &sessions)?;
+    let inner = Inner {
+        disk,
+        sessions,
+        shelf: Shelf::default(),
+        index: Mutex::new(index),
+        rows: Mutex::default(),
+        notes: Mutex::default(),
+        repairs: Mutex::default(),
+        _lock: held,
+    };
+    inner.mend_index(&found)?;
+    Ok(inner)
+}
+
+fn make_folders(disk: &dyn Disk, path: &Path) -> Result<(), Error> {
+    if path.as_os_str().is_empty() || path.is_dir() {
+        return Ok(());
+    }
+    if let Some(parent) = path.parent() {
+        make_folders(disk, parent)?;
+    }
+    match disk.create_dir(path) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists || !path.is_dir() => {
+            return Err(unavailable(path, &error));
+        }
+        _ => {}
+    }
+    sync_parent(disk, path)
+}
+
+/// Takes the lock of the store; it is given back when the file is closed, also by a crash.
+fn hold(sessions: &Path) -> Result<File, Error> {
+    let path = sessions.join("lock");
+    let file = OpenOptions::new().create(true).truncate(false).write(true).open(&path);
+    let file = file.map_err(|error| unavailable(&path, &error))?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(Error::unavailable(
+            sessions.display().to_string(),
+            "another process has this files store open: stop it, or use it through that process",
+        )),
+        Err(TryLockError::Error(error)) => Err(unavailable(&path, &error)),
+    }
+}
+
+impl Inner {
+    /// Lists the names of the scopes' folders.
+    pub(super) fn folders(&self) -> Result<BTreeSet<String>, Error> {
+        let failed = |error: io::Error| unavailable(&self.sessions, &error);
+        let mut folders = BTreeSet::new();
+        for entry in fs::read_dir(&self.sessions).map_err(failed)? {
+            let entry = entry.map_err(failed)?;
+            // No scope's folder has a dot in its name; the files of the store and unfinished folders have.
+            let name = entry.file_name().into_string().ok().filter(|name| !name.contains('.'));
+            if entry.path().is_dir() {
+                folders.extend(name);
+            }
+        }
+        Ok(folders)
+    }
+
+    fn mend_index(&self, found: &Found) -> Result<(), Error> {
+        let written_at = match found {
+            Found::Whole(written_at) => *written_at,
+            Found::Nothing => None,
+            Found::Corrupt(aside) => {
+                tracing::warn!(aside = %aside.display(), "the index was corrupt and is made anew");
+                None
+            }
+        };
+        let folders = self.folders()?;
+        let forgotten = lock(&self.index).forget(|key| {
+            !key.parse().is_ok_and(|key| folders.contains(&name::folder(&key)))
+        });
+        for key in forgotten {
+            let repair = format!("scope {key} is not listed any more, because its folder is missing");
+            tracing::warn!("{repair}");
+            lock(&self.repairs).push(repair);
+        }
+        let listed: BTreeMap<String, _> =
+            lock(&self.index).keys().map(|key| (name::folder(&key), key)).collect();
+        for folder in folders.iter().filter(|folder| self.may_be_stale(folder, &listed, written_at)) {
+            let path = self.sessions.join(folder);
+            // One scope that cannot be read must not keep the others from being used.
+            if let Err(error) = read_key(&path).and_then(|key| self.with(&key, |_| Ok(()))) {
+                tracing::warn!(folder = %path.display(), %error, "a scope cannot be read");
+            }
+        }
+        let mut index = lock(&self.index);
+        index.set_pace(Pace::AtOnce);
+        index.flush()
+    }
+
+    /// Tells whether the index may not know the last thing that happened in a scope: the index is always
+    /// written after the journal.
+    fn may_be_stale<T>(
+        &self,
+        folder: &str,
+        listed: &BTreeMap<String, T>,
+        written_at: Option<SystemTime>,
+    ) -> bool {
+        if !listed.contains_key(folder) {
+            return true;
+        }
+        let journal = self.sessions.join(folder).join(Sheet::Journal.file_name());
+        let journal_at = fs::metadata(journal).and_then(|meta| meta.modified());
+        match (journal_at, written_at) {
+            (Ok(journal_at), Some(written_at)) => journal_at >= written_at,
+            _ => true,
+        }
+    }
+}
