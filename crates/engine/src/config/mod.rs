@@ -1,0 +1,307 @@
+//! Configuration, in layers.
+//!
+//! The built-in layer is a file with comments ([`DEFAULTS`]), which is also the documentation of every
+//! key. The other layers are handed in as text: this library reads no file, no environment and no system
+//! time zone. Everything that is wrong is found in one go, and said in one sentence each.
+
+mod layer;
+mod origin;
+mod problem;
+mod read;
+mod schema;
+mod values;
+
+pub use layer::Layer;
+pub use origin::{Origin, Place, Spot};
+pub use problem::{Problem, Problems, Warning};
+pub use schema::Hint;
+pub use values::{ControlModel, Language, PolicyName, UnknownCommand};
+
+use crate::route::{DmScope, Links, Routing};
+use jiff::SignedDuration;
+use jiff::civil::Time;
+use jiff::tz::TimeZone;
+use layer::Settings;
+use read::Reader;
+use schema::Path;
+use segue_core::policy::{AutoRoute, Backlog, Mode, Policy, Segmented};
+use segue_core::scope;
+use std::collections::BTreeMap;
+use toml::Value;
+
+/// The built-in layer.
+pub const DEFAULTS: &str = include_str!("defaults.toml");
+
+/// The settings, each of its own type.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Config {
+    /// Where the log is kept, as a URL; a leading `~` of its path is the program's to expand.
+    pub store_url: String,
+    /// How addresses become scopes.
+    pub routing: Routing,
+    /// Slash commands.
+    pub commands: Commands,
+    /// What has a bound.
+    pub limits: Limits,
+    /// Which models agents use.
+    pub agents: Agents,
+    /// The models, by name.
+    pub models: BTreeMap<String, Model>,
+    /// Where skills are looked for.
+    pub skills: Skills,
+    /// The folder of the persona's files.
+    pub persona_dir: String,
+    /// What is odd, without being an error.
+    pub warnings: Vec<Warning>,
+    everyone: Overrides,
+    scopes: BTreeMap<scope::Key, Overrides>,
+    users: BTreeMap<String, Overrides>,
+    origins: Vec<Setting>,
+}
+
+/// Settings of slash commands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Commands {
+    /// What happens to one that is not known.
+    pub unknown: UnknownCommand,
+}
+
+/// What has a bound.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Limits {
+    /// The longest message, in bytes of its text.
+    pub message_bytes_max: usize,
+    /// The longest id of a message.
+    pub message_id_bytes_max: usize,
+    /// How many turns may wait for the store.
+    pub turns_waiting_max: usize,
+    /// How many scopes' states are kept in memory.
+    pub scopes_cached_max: usize,
+}
+
+/// Which models agents use, unless they say otherwise.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Agents {
+    /// The one that helps to decide.
+    pub control_model: ControlModel,
+    /// The one that answers, by its name.
+    pub model: String,
+}
+
+/// An OpenAI-compatible endpoint.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Model {
+    /// Where it is.
+    pub base_url: String,
+    /// What it calls the model.
+    pub model: String,
+    /// The environment variable that holds its key.
+    pub api_key_env: Option<String>,
+}
+
+/// Where skills are looked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Skills {
+    /// The workspace's folder.
+    pub workspace: String,
+    /// The user's folder.
+    pub user: String,
+}
+
+/// A setting, and where its value comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Setting {
+    /// The key, with dots.
+    pub key: String,
+    /// The value, as TOML; a password in a URL is masked.
+    pub value: String,
+    /// Where it comes from.
+    pub place: Place,
+}
+
+/// The settings that a scope or a person can have too.
+#[derive(Debug, Clone, PartialEq, Default)]
+struct Overrides {
+    time_zone: Option<TimeZone>,
+    language: Option<Language>,
+    mode: Option<Mode>,
+    policy: Option<PolicyName>,
+    auto_route: Option<AutoRoute>,
+    active_window: Option<SignedDuration>,
+    day_boundary: Option<Time>,
+    backlog: Option<Backlog>,
+}
+
+impl Config {
+    /// Lays the layers over the built-in one and reads them. `local` is what the time zone "local" means.
+    ///
+    /// ```
+    /// use jiff::tz::TimeZone;
+    /// use segue_engine::config::{Config, Layer, Origin};
+    /// let file = Origin::Workspace("segue.toml".into());
+    /// let config = Config::load(vec![Layer::toml(file.clone(), "language = 'zh'")], &TimeZone::UTC)?;
+    /// assert_eq!(config.store_url, "sqlite:~/.local/share/segue/segue.db");
+    ///
+    /// let wrong = Config::load(vec![Layer::toml(file, "langauge = 'zh'")], &TimeZone::UTC).unwrap_err();
+    /// let sentence = "`langauge` (segue.toml:1) is not a setting: did you mean `language`?";
+    /// assert_eq!(wrong.to_string(), sentence);
+    /// # Ok::<(), segue_engine::config::Problems>(())
+    /// ```
+    pub fn load(mut layers: Vec<Layer>, local: &TimeZone) -> Result<Self, Problems> {
+        layers.insert(0, Layer::toml(Origin::Defaults, DEFAULTS));
+        let mut settings = Settings::merge(layers);
+        let (problems, warnings) = (std::mem::take(&mut settings.problems), Vec::new());
+        let mut reader = Reader { settings: &settings, local, problems, warnings };
+        let at = Path::dotted;
+
+        let everyone = reader.overrides(&Path::default());
+        let dm_scope = reader.choice(&at("session.dm_scope"), &DmScope::ALL).unwrap_or_default();
+        let links = links(&mut reader);
+        let scopes = scopes(&mut reader);
+        let users = users(&mut reader, &links);
+        let names = settings.names(&["models"]).into_iter();
+        let models: BTreeMap<_, _> =
+            names.map(|(name, place)| (name.clone(), reader.model(&name, &place))).collect();
+        let config = Self {
+            store_url: reader.text(&at("store.url")),
+            routing: Routing { dm_scope, links },
+            commands: Commands {
+                unknown: reader.choice(&at("commands.unknown"), UnknownCommand::ALL).unwrap_or_default(),
+            },
+            limits: reader.limits(),
+            agents: Agents {
+                control_model: reader.control_model("agents.defaults.control_model"),
+                model: reader.model_name("agents.defaults.model"),
+            },
+            skills: Skills {
+                workspace: reader.text(&at("skills.workspace")),
+                user: reader.text(&at("skills.user")),
+            },
+            persona_dir: reader.text(&at("persona.dir")),
+            warnings: Vec::new(),
+            origins: origins(&settings),
+            models,
+            everyone,
+            scopes,
+            users,
+        };
+        let (problems, mut warnings) = (reader.problems, reader.warnings);
+        let is_key =
+            |name: &String| config.models.values().any(|model| model.api_key_env.as_ref() == Some(name));
+        warnings.extend(settings.strangers.into_iter().filter(|name| !is_key(name)).map(Warning::Variable));
+        if problems.is_empty() { Ok(Self { warnings, ..config }) } else { Err(Problems::new(problems)) }
+    }
+
+    /// Lists every setting with its value and where that comes from, in the order of the keys.
+    pub fn origins(&self) -> &[Setting] {
+        &self.origins
+    }
+
+    /// Returns the rules for a scope, in which a person speaks whom [`route::user`](crate::route::user)
+    /// names. What is set for the scope counts first, then what is set for the person.
+    pub fn policy_for(&self, scope: &scope::Key, user: Option<&str>) -> Policy {
+        let usual = Segmented::default();
+        Policy {
+            mode: self.pick(scope, user, |o| o.mode).unwrap_or_default(),
+            auto_route: self.pick(scope, user, |o| o.auto_route).unwrap_or_default(),
+            segmented: Segmented {
+                active_window: self.pick(scope, user, |o| o.active_window).unwrap_or(usual.active_window),
+                day_boundary: self.pick(scope, user, |o| o.day_boundary).unwrap_or(usual.day_boundary),
+                time_zone: self.time_zone_for(scope, user),
+            },
+            backlog: self.pick(scope, user, |o| o.backlog).unwrap_or_default(),
+        }
+    }
+
+    /// Returns the language of notices for a scope and a person.
+    pub fn language_for(&self, scope: &scope::Key, user: Option<&str>) -> Language {
+        self.pick(scope, user, |o| o.language).unwrap_or_default()
+    }
+
+    /// Returns the time zone of a scope and a person.
+    pub fn time_zone_for(&self, scope: &scope::Key, user: Option<&str>) -> TimeZone {
+        self.pick(scope, user, |o| o.time_zone.clone()).unwrap_or(TimeZone::UTC)
+    }
+
+    /// Returns the name of the policy for a scope and a person.
+    pub fn policy_name_for(&self, scope: &scope::Key, user: Option<&str>) -> PolicyName {
+        self.pick(scope, user, |o| o.policy).unwrap_or_default()
+    }
+
+    fn pick<T>(
+        &self,
+        scope: &scope::Key,
+        user: Option<&str>,
+        get: impl Fn(&Overrides) -> Option<T>,
+    ) -> Option<T> {
+        let person = || user.and_then(|user| self.users.get(user)).and_then(&get);
+        self.scopes.get(scope).and_then(&get).or_else(person).or_else(|| get(&self.everyone))
+    }
+}
+
+fn links(reader: &mut Reader<'_>) -> Links {
+    let mut links = Links::default();
+    for (name, place) in reader.settings.names(&["session", "identity_links"]) {
+        let path = Path::dotted("session.identity_links").with(&name);
+        let allowed = "write a list of addresses such as [\"telegram:111\", \"discord:222\"]";
+        let addresses = reader.texts(&path, allowed).unwrap_or_default();
+        if let Err(why) = links.join(name, addresses) {
+            reader.problems.push(Problem::Link { place, why });
+        }
+    }
+    links
+}
+
+fn scopes(reader: &mut Reader<'_>) -> BTreeMap<scope::Key, Overrides> {
+    let mut scopes = BTreeMap::new();
+    for (name, place) in reader.settings.names(&[schema::SCOPES]) {
+        let path = Path::default().with(schema::SCOPES).with(&name);
+        let overrides = reader.overrides(&path);
+        match name.parse() {
+            Ok(key) => _ = scopes.insert(key, overrides),
+            Err(why) => reader.problems.push(Problem::Scope { key: path.to_string(), place, why }),
+        }
+    }
+    scopes
+}
+
+fn users(reader: &mut Reader<'_>, links: &Links) -> BTreeMap<String, Overrides> {
+    let mut users: BTreeMap<String, (Path, Overrides)> = BTreeMap::new();
+    for (name, place) in reader.settings.names(&[schema::USERS]) {
+        let path = Path::default().with(schema::USERS).with(&name);
+        let overrides = reader.overrides(&path);
+        let key = path.to_string();
+        let Some(user) = links.canonical_user(&name) else {
+            reader.problems.push(Problem::User { key, place });
+            continue;
+        };
+        if let Some((other, _)) = users.get(&user) {
+            let other = other.to_string();
+            reader.problems.push(Problem::SameUser { key, place, other });
+        } else {
+            users.insert(user, (path, overrides));
+        }
+    }
+    users.into_iter().map(|(user, (_, overrides))| (user, overrides)).collect()
+}
+
+fn origins(settings: &Settings) -> Vec<Setting> {
+    let setting = |(path, (value, place)): (&Path, &(Value, Place))| {
+        let value = match value {
+            Value::String(text) => Value::String(masked(text)),
+            other => other.clone(),
+        };
+        Setting { key: path.to_string(), value: value.to_string(), place: place.clone() }
+    };
+    settings.values.iter().map(setting).collect()
+}
+
+/// Masks the password of a URL, because people paste the output of `segue config show` into reports.
+fn masked(text: &str) -> String {
+    let Some((scheme, rest)) = text.split_once("://") else { return text.to_owned() };
+    // The last `@`, since people forget to encode the one in their password.
+    match rest.rsplit_once('@').and_then(|(who, host)| Some((who.split_once(':')?.0, host))) {
+        Some((user, host)) => format!("{scheme}://{user}:***@{host}"),
+        None => text.to_owned(),
+    }
+}

@@ -1,0 +1,224 @@
+//! Reading: from merged settings to typed ones, collecting all that is wrong on the way.
+
+use super::layer::Settings;
+use super::origin::{Origin, Place};
+use super::problem::{Problem, Warning};
+use super::schema::Path;
+use super::values::{self, ControlModel, Language, PolicyName};
+use super::{Limits, Model, Overrides};
+use jiff::tz::TimeZone;
+use segue_core::policy::{Backlog, Mode};
+use toml::Value;
+
+/// How much of a wrong value is shown.
+const SHOWN_CHARS_MAX: usize = 60;
+
+const MODES: &[(&str, Mode)] = &[("segmented", Mode::Segmented), ("legacy", Mode::Legacy)];
+
+pub(super) struct Reader<'a> {
+    pub settings: &'a Settings,
+    pub local: &'a TimeZone,
+    pub problems: Vec<Problem>,
+    pub warnings: Vec<Warning>,
+}
+
+impl Reader<'_> {
+    /// Reads the settings that a scope, a person or everyone can have.
+    pub fn overrides(&mut self, above: &Path) -> Overrides {
+        Overrides {
+            time_zone: self.time_zone(&above.with("timezone")),
+            language: self.choice(&above.with("language"), Language::ALL),
+            mode: self.choice(&below(above, "lifecycle.mode"), MODES),
+            policy: self.policy(&below(above, "lifecycle.policy")),
+            auto_route: self.choice(&below(above, "lifecycle.auto_route"), values::AUTO_ROUTES),
+            active_window: self.value(
+                &below(above, "lifecycle.segmented.active_window"),
+                "write a length of time longer than nothing, such as \"12h\", \"90m\" or \"7d\"",
+                values::duration,
+            ),
+            day_boundary: self.value(
+                &below(above, "lifecycle.segmented.day_boundary"),
+                "write a time of day from \"00:00\" to \"23:59\"",
+                values::time_of_day,
+            ),
+            backlog: self.backlog(&below(above, "session.backlog_limit")),
+        }
+    }
+
+    pub fn limits(&mut self) -> Limits {
+        let mut limit = |name: &str, max: u32| {
+            let allowed = format!("write a whole number from 1 to {max}");
+            let range = 1..=i64::from(max);
+            let read = |value: &Value| value.as_integer().filter(|n| range.contains(n));
+            let number = self.value(&Path::dotted(&format!("limits.{name}")), &allowed, read);
+            number.and_then(|n| usize::try_from(n).ok()).unwrap_or(1)
+        };
+        Limits {
+            message_bytes_max: limit("message_bytes_max", 1 << 30),
+            message_id_bytes_max: limit("message_id_bytes_max", 1 << 16),
+            turns_waiting_max: limit("turns_waiting_max", 1 << 20),
+            scopes_cached_max: limit("scopes_cached_max", 1 << 24),
+        }
+    }
+
+    pub fn model(&mut self, name: &str, place: &Place) -> Model {
+        let path = |key: &str| Path(vec!["models".to_owned(), name.to_owned(), key.to_owned()]);
+        for key in ["base_url", "model"] {
+            let key = path(key);
+            if !self.settings.values.contains_key(&key) {
+                let because = format!("the model `{name}` needs it");
+                self.problems.push(Problem::Missing { key: key.to_string(), because, place: place.clone() });
+            }
+        }
+        let is_url = |text: &&str| text.starts_with("http://") || text.starts_with("https://");
+        let url = |value: &Value| value.as_str().map(str::trim).filter(is_url).map(str::to_owned);
+        Model {
+            base_url: self
+                .value(&path("base_url"), "write a URL that begins with http:// or https://", url)
+                .unwrap_or_default(),
+            model: self.text(&path("model")),
+            api_key_env: self.variable_name(&path("api_key_env")),
+        }
+    }
+
+    pub fn control_model(&mut self, key: &str) -> ControlModel {
+        match self.model_name(key).as_str() {
+            "builtin" | "" => ControlModel::Builtin,
+            name => ControlModel::Named(name.to_owned()),
+        }
+    }
+
+    /// Reads the name of a model. One that is not there is no error, because the next link of the chain
+    /// answers instead (M-C5), but somebody has made a mistake.
+    pub fn model_name(&mut self, key: &str) -> String {
+        let path = Path::dotted(key);
+        let name = self.text(&path);
+        let there =
+            name == "builtin" || self.settings.names(&["models"]).iter().any(|(model, _)| *model == name);
+        if let Some((_, place)) = self.settings.values.get(&path)
+            && !there
+            && place.origin != Origin::Defaults
+        {
+            let (key, place) = (path.to_string(), place.clone());
+            self.warnings.push(Warning::Model { key, place, name: name.clone() });
+        }
+        name
+    }
+
+    /// Reads a text that is not empty.
+    pub fn text(&mut self, path: &Path) -> String {
+        let read = |value: &Value| value.as_str().map(str::trim).filter(|t| !t.is_empty()).map(str::to_owned);
+        self.value(path, "write a text in quotes that is not empty", read).unwrap_or_default()
+    }
+
+    /// Reads a list of texts.
+    pub fn texts(&mut self, path: &Path, allowed: &str) -> Option<Vec<String>> {
+        self.value(path, allowed, |value| {
+            value.as_array()?.iter().map(|item| item.as_str().map(str::to_owned)).collect()
+        })
+    }
+
+    /// Reads one of a few words.
+    pub fn choice<T: Copy>(&mut self, path: &Path, choices: &[(&str, T)]) -> Option<T> {
+        let words: Vec<String> = choices.iter().map(|(word, _)| format!("{word:?}")).collect();
+        let allowed = match words.split_last() {
+            Some((last, [])) => format!("write {last}"),
+            Some((last, others)) => format!("write {} or {last}", others.join(", ")),
+            None => String::new(),
+        };
+        self.value(path, &allowed, |value| {
+            let word = value.as_str()?;
+            choices.iter().find(|(known, _)| *known == word).map(|(_, choice)| *choice)
+        })
+    }
+
+    fn policy(&mut self, path: &Path) -> Option<PolicyName> {
+        let (value, place) = self.settings.values.get(path)?;
+        if value.as_str().is_some_and(|name| PolicyName::LATER.contains(&name)) {
+            self.problems.push(Problem::NotBuilt {
+                key: path.to_string(),
+                place: place.clone(),
+                given: shown(value),
+                allowed: "write \"segmented\"".to_owned(),
+            });
+            return None;
+        }
+        self.choice(path, PolicyName::ALL)
+    }
+
+    /// P-8: what is no limit falls back to the default with a warning. One beyond counting is a limit that
+    /// is never reached: to fall back from it would prune what its owner wants to keep.
+    fn backlog(&mut self, path: &Path) -> Option<Backlog> {
+        let (value, place) = self.settings.values.get(path)?;
+        let number = value.as_integer().filter(|number| *number > 0);
+        let limit = number.and_then(|number| Backlog::new(u32::try_from(number).unwrap_or(u32::MAX)));
+        if limit.is_none() {
+            let (key, place, given) = (path.to_string(), place.clone(), shown(value));
+            self.warnings.push(Warning::Backlog { key, place, given });
+        }
+        Some(limit.unwrap_or_default())
+    }
+
+    fn time_zone(&mut self, path: &Path) -> Option<TimeZone> {
+        let (value, place) = self.settings.values.get(path)?;
+        let read = |name: &str| match name.trim() {
+            "local" => Some(self.local.clone()),
+            name => values::time_zone(name),
+        };
+        let zone = value.as_str().and_then(read);
+        if zone.is_none() {
+            let (key, place, given) = (path.to_string(), place.clone(), shown(value));
+            let allowed = "write \"local\" or an IANA name such as \"Asia/Shanghai\"".to_owned();
+            self.problems.push(match value.as_str().and_then(values::near_time_zone) {
+                Some(near) => Problem::TimeZone { key, place, given, near },
+                None => Problem::Value { key, place, given, allowed },
+            });
+        }
+        zone
+    }
+
+    /// Reads the name of an environment variable. What is not one is probably the secret itself, and is
+    /// not shown.
+    fn variable_name(&mut self, path: &Path) -> Option<String> {
+        let (value, place) = self.settings.values.get(path)?;
+        let fits = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let begins = |name: &str| name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+        let name = value.as_str().filter(|name| name.chars().all(fits) && begins(name));
+        if name.is_none() {
+            self.problems.push(Problem::Value {
+                key: path.to_string(),
+                place: place.clone(),
+                given: "that text (not shown, it may be a secret)".to_owned(),
+                allowed: "write the name of the environment variable that holds the key".to_owned(),
+            });
+        }
+        name.map(str::to_owned)
+    }
+
+    fn value<T>(&mut self, path: &Path, allowed: &str, read: impl FnOnce(&Value) -> Option<T>) -> Option<T> {
+        let (value, place) = self.settings.values.get(path)?;
+        let result = read(value);
+        if result.is_none() {
+            self.problems.push(Problem::Value {
+                key: path.to_string(),
+                place: place.clone(),
+                given: shown(value),
+                allowed: allowed.to_owned(),
+            });
+        }
+        result
+    }
+}
+
+fn below(above: &Path, dotted: &str) -> Path {
+    dotted.split('.').fold(above.clone(), |path, part| path.with(part))
+}
+
+fn shown(value: &Value) -> String {
+    let text = value.to_string();
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if text.chars().count() <= SHOWN_CHARS_MAX {
+        return text;
+    }
+    text.chars().take(SHOWN_CHARS_MAX).chain(['…']).collect()
+}
