@@ -1,0 +1,78 @@
+//! The slash commands, as people type them.
+
+/// A slash command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Command {
+    /// Starts a new session.
+    New,
+    /// The same.
+    Reset,
+    /// Takes back the last boundary.
+    Undo,
+    /// Lists the sessions.
+    SessionList,
+    /// Makes an older session latest again.
+    SessionResume,
+    /// Shows a session.
+    SessionShow,
+    /// Gives a session a title.
+    SessionRename,
+    /// Starts a session with the past of another one.
+    SessionFork,
+    /// Moves the later part of a session to a new one.
+    SessionSplit,
+    /// Drops a session.
+    SessionDelete,
+    /// Tells where the conversation stands.
+    Status,
+    /// Tells why the last messages went where they went.
+    Why,
+    /// Lists the commands.
+    Help,
+}
+
+impl Command {
+    /// All commands, in the order of `/help`.
+    pub const ALL: [Self; 13] = [
+        Self::New,
+        Self::Reset,
+        Self::Undo,
+        Self::SessionList,
+        Self::SessionResume,
+        Self::SessionShow,
+        Self::SessionRename,
+        Self::SessionFork,
+        Self::SessionSplit,
+        Self::SessionDelete,
+        Self::Status,
+        Self::Why,
+        Self::Help,
+    ];
+
+    /// Returns how the command is typed, without what it is given.
+    pub fn name(self) -> &'static str {
+        let syntax = self.syntax();
+        let end = syntax.find(" [").into_iter().chain(syntax.find(" N")).chain(syntax.find(" M")).min();
+        end.and_then(|end| syntax.get(..end)).unwrap_or(syntax)
+    }
+
+    /// Returns how the command is typed, with what it is given: `N` is a number of `/session list`, `M`
+    /// the number of a message.
+    pub fn syntax(self) -> &'static str {
+        match self {
+            Self::New => "/new [MESSAGE]",
+            Self::Reset => "/reset [MESSAGE]",
+            Self::Undo => "/undo",
+            Self::SessionList => "/session list",
+            Self::SessionResume => "/session resume N",
+            Self::SessionShow => "/session show [N]",
+            Self::SessionRename => "/session rename [N] TITLE",
+            Self::SessionFork => "/session fork [M]",
+            Self::SessionSplit => "/session split M",
+            Self::SessionDelete => "/session delete N",
+            Self::Status => "/status",
+            Self::Why => "/why [COUNT]",
+            Self::Help => "/help",
+        }
+    }
+}

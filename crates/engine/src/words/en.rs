@@ -1,0 +1,220 @@
+//! English.
+
+use super::duration::{Part, Unit, parts};
+use super::{Command, Keys, Trouble};
+use segue_core::decision::Reason;
+use segue_core::notice::{Limit, Notice};
+use segue_core::refusal::Refusal;
+
+pub(super) fn notice(keys: &Keys<'_>, notice: &Notice) -> String {
+    let key = |session: &_| keys.of(*session);
+    match notice {
+        Notice::Started { session, pruned } => {
+            format!("Started new session: {}{}", key(session), pruned_too(", ", *pruned))
+        }
+        Notice::Expired { session, previous, gap_ms, limit, pruned } => {
+            let gap = duration(*gap_ms);
+            let why = match limit {
+                Limit::Window { window_ms } => {
+                    format!("your last message was {gap} ago (more than {})", duration(*window_ms))
+                }
+                Limit::Day => format!("a new day has begun since your last message, {gap} ago"),
+            };
+            let pruned = pruned_too("; ", *pruned);
+            format!("New session {}: {why}{pruned}. /undo goes back to {}.", key(session), key(previous))
+        }
+        Notice::Cleared { session } => {
+            format!("Cleared {}: it is empty again. /undo brings its messages back.", key(session))
+        }
+        Notice::Resumed { session, messages } => {
+            format!("Resumed {} ({}). Welcome back.", key(session), count(*messages, "message"))
+        }
+        Notice::Forked { session, parent, at, pruned } => {
+            let past = match at {
+                Some(at) => format!("with all of {} up to message {at}", key(parent)),
+                None => format!("with all of {}", key(parent)),
+            };
+            format!(
+                "Forked: new session {}, {past}{}. /undo takes it back.",
+                key(session),
+                pruned_too("; ", *pruned)
+            )
+        }
+        Notice::Split { session, parent, at, pruned } => format!(
+            "Split: new session {} begins with message {at}, what came before stays in {}{}. \
+             /undo joins them again.",
+            key(session),
+            key(parent),
+            pruned_too("; ", *pruned)
+        ),
+        Notice::Merged { from, into } => {
+            format!("Merged {} into {}. Nothing was lost.", key(from), key(into))
+        }
+        Notice::Undone { session, from: Some(from) } => {
+            format!(
+                "Undone: back in {}. What was said in {} since then is here too.",
+                key(session),
+                key(from)
+            )
+        }
+        Notice::Undone { session, from: None } => {
+            format!("Undone: {} has its messages back.", key(session))
+        }
+        Notice::Renamed { session } => format!("Renamed {}.", key(session)),
+        Notice::Deleted { session } => format!("Deleted {}.", key(session)),
+        Notice::Pruned { sessions: 0 } => "There was nothing to prune.".to_owned(),
+        Notice::Pruned { sessions } => format!("Pruned {}.", count(*sessions, "old session")),
+        Notice::Erased { entries } => format!("Erased {} for good.", count(*entries, "message")),
+    }
+}
+
+pub(super) fn refusal(keys: &Keys<'_>, refusal: &Refusal) -> String {
+    let key = |session: &_| keys.of(*session);
+    match refusal {
+        Refusal::NoSession(session) => {
+            format!("There is no session {}. /session list shows those there are.", key(session))
+        }
+        Refusal::Merged { from, into } => {
+            format!("{} is part of {} now. Use that one.", key(from), key(into))
+        }
+        Refusal::NothingSaid => "Nothing has been said here yet. Say something first.".to_owned(),
+        Refusal::AlreadyActive(session) => format!("You are in {} already.", key(session)),
+        Refusal::Active(session) => format!(
+            "{} is the session you are in, so it cannot be deleted. Start another one with /new first.",
+            key(session)
+        ),
+        Refusal::NothingToUndo => "There is nothing to undo.".to_owned(),
+        Refusal::NotInSession { session, seq } => {
+            format!("{} has no message {seq}. /session show lists its messages.", key(session))
+        }
+        Refusal::NothingBefore(seq) => {
+            format!("Message {seq} is the first of its session: there is nothing to split it from.")
+        }
+        Refusal::SameSession => "A session cannot be merged with itself.".to_owned(),
+        Refusal::NothingToErase => "There is nothing left to erase.".to_owned(),
+        Refusal::Damaged(what) => format!(
+            "The history of this chat is damaged ({what}). Nothing was changed. Please run `segue verify`."
+        ),
+    }
+}
+
+pub(super) fn reason(reason: &Reason) -> String {
+    match reason {
+        Reason::FirstMessage => "It is the first message here.".to_owned(),
+        Reason::WithinWindow { gap_ms, window_ms } => format!(
+            "Your last message was {} ago, on the same day, and a session stays fresh for {}.",
+            duration(*gap_ms),
+            duration(*window_ms)
+        ),
+        Reason::WindowPassed { gap_ms, window_ms } => format!(
+            "Your last message was {} ago, and a session stays fresh for {} only.",
+            duration(*gap_ms),
+            duration(*window_ms)
+        ),
+        Reason::DayPassed { gap_ms } => {
+            format!("A new day has begun since your last message, {} ago.", duration(*gap_ms))
+        }
+        Reason::LegacyMode => "In legacy mode only commands move a session.".to_owned(),
+        Reason::AutoRouteOff => "Automatic routing is off here: only commands move a session.".to_owned(),
+        Reason::Commanded { command } => format!("The command \"{command}\" asked for it."),
+    }
+}
+
+pub(super) fn trouble(trouble: Trouble) -> String {
+    match trouble {
+        Trouble::TooLong { bytes, bytes_max } => format!(
+            "This message is too long ({bytes} bytes, at most {bytes_max}). \
+             It was not kept: please send it in parts."
+        ),
+        Trouble::Empty => "There is no text in this message, so there is nothing to keep.".to_owned(),
+        Trouble::Busy => {
+            "Too many messages are waiting just now. This one was not kept: please send it again.".to_owned()
+        }
+        Trouble::Failed => "Sorry, that did not work. Nothing was changed: please try again.".to_owned(),
+    }
+}
+
+pub(super) fn about(command: Command) -> &'static str {
+    match command {
+        Command::New => "start a new session; MESSAGE is its first message",
+        Command::Reset => "the same as /new",
+        Command::Undo => "take back the last new session, resume, fork or split",
+        Command::SessionList => "list the sessions of this chat",
+        Command::SessionResume => "go on with session N of the list",
+        Command::SessionShow => "show the messages of session N, or of this one",
+        Command::SessionRename => "give session N, or this one, a title",
+        Command::SessionFork => "start a new session with the past of this one, up to message M",
+        Command::SessionSplit => "move message M and all after it to a new session",
+        Command::SessionDelete => "delete session N",
+        Command::Status => "tell where this conversation stands",
+        Command::Why => "tell why the last messages went where they went",
+        Command::Help => "show this list",
+    }
+}
+
+pub(super) fn usage(command: Command) -> String {
+    let syntax = command.syntax();
+    match command {
+        Command::New | Command::Reset => format!("Usage: {syntax}"),
+        Command::SessionResume | Command::SessionShow | Command::SessionRename | Command::SessionDelete => {
+            format!("Usage: {syntax} (N is a number from /session list)")
+        }
+        Command::SessionFork | Command::SessionSplit => {
+            format!("Usage: {syntax} (M is the number of a message from /session show)")
+        }
+        Command::Why => format!("Usage: {syntax} (COUNT is how many decisions to show)"),
+        Command::Undo | Command::SessionList | Command::Status | Command::Help => {
+            format!("Usage: {syntax} (nothing more)")
+        }
+    }
+}
+
+pub(super) fn out_of_range(command: Command, sessions: usize) -> String {
+    match sessions {
+        0 => "There are no sessions here yet. Say something first.".to_owned(),
+        1 => format!("Usage: {} (there is only session 1)", command.syntax()),
+        _ => format!("Usage: {} (N is from 1 to {sessions}, see /session list)", command.syntax()),
+    }
+}
+
+pub(super) fn unknown_command(typed: &str, near: Option<&str>) -> String {
+    match near {
+        Some(near) => format!("There is no command {typed}. Did you mean {near}?"),
+        None => format!("There is no command {typed}. /help lists those there are."),
+    }
+}
+
+pub(super) fn duration(ms: i64) -> String {
+    match parts(ms) {
+        (first, None) => part(first),
+        (first, Some(second)) => format!("{} {}", part(first), part(second)),
+    }
+}
+
+pub(super) fn age(ms: i64) -> String {
+    match parts(ms).0 {
+        (_, Unit::Seconds) => "just now".to_owned(),
+        first => format!("{} ago", part(first)),
+    }
+}
+
+fn part((count, unit): Part) -> String {
+    match unit {
+        Unit::Days => format!("{count} d"),
+        Unit::Hours => format!("{count} h"),
+        Unit::Minutes => format!("{count} min"),
+        Unit::Seconds => format!("{count} s"),
+    }
+}
+
+fn pruned_too(joint: &str, pruned: u32) -> String {
+    match pruned {
+        0 => String::new(),
+        _ => format!("{joint}{} pruned", count(pruned, "old session")),
+    }
+}
+
+fn count(count: u32, what: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {what}{plural}")
+}

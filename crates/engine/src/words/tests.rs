@@ -1,0 +1,175 @@
+//! All texts, side by side: a snapshot for each language is what a translator reads.
+
+use super::*;
+use segue_core::entry::Seq;
+use segue_core::notice::Limit;
+
+const HOUR: i64 = 3_600_000;
+
+fn notices() -> Vec<Notice> {
+    let (one, two) = (Number(1), Number(2));
+    let window = Limit::Window { window_ms: 12 * HOUR };
+    let expired =
+        |gap_ms, limit, pruned| Notice::Expired { session: two, previous: one, gap_ms, limit, pruned };
+    vec![
+        Notice::Started { session: two, pruned: 0 },
+        Notice::Started { session: Number(21), pruned: 1 },
+        Notice::Started { session: Number(21), pruned: 2 },
+        expired(13 * HOUR, window, 0),
+        expired(13 * HOUR + 300_000, window, 1),
+        expired(9 * HOUR, Limit::Day, 0),
+        expired(120_000, Limit::Day, 3),
+        Notice::Cleared { session: one },
+        Notice::Resumed { session: one, messages: 1 },
+        Notice::Resumed { session: two, messages: 14 },
+        Notice::Forked { session: two, parent: one, at: None, pruned: 0 },
+        Notice::Forked { session: two, parent: one, at: Some(Seq(14)), pruned: 1 },
+        Notice::Split { session: two, parent: one, at: Seq(14), pruned: 0 },
+        Notice::Merged { from: two, into: one },
+        Notice::Undone { session: one, from: Some(two) },
+        Notice::Undone { session: one, from: None },
+        Notice::Renamed { session: two },
+        Notice::Deleted { session: two },
+        Notice::Pruned { sessions: 0 },
+        Notice::Pruned { sessions: 1 },
+        Notice::Pruned { sessions: 5 },
+        Notice::Erased { entries: 1 },
+        Notice::Erased { entries: 3 },
+    ]
+}
+
+fn refusals() -> Vec<Refusal> {
+    vec![
+        Refusal::NoSession(Number(7)),
+        Refusal::Merged { from: Number(2), into: Number(1) },
+        Refusal::NothingSaid,
+        Refusal::AlreadyActive(Number(1)),
+        Refusal::Active(Number(2)),
+        Refusal::NothingToUndo,
+        Refusal::NotInSession { session: Number(2), seq: Seq(99) },
+        Refusal::NothingBefore(Seq(1)),
+        Refusal::SameSession,
+        Refusal::NothingToErase,
+        Refusal::Damaged("no open segment".to_owned()),
+    ]
+}
+
+fn reasons() -> Vec<Reason> {
+    vec![
+        Reason::FirstMessage,
+        Reason::WithinWindow { gap_ms: 300_000, window_ms: 12 * HOUR },
+        Reason::WindowPassed { gap_ms: 13 * HOUR, window_ms: 12 * HOUR },
+        Reason::DayPassed { gap_ms: 9 * HOUR },
+        Reason::LegacyMode,
+        Reason::AutoRouteOff,
+        Reason::Commanded { command: "new".to_owned() },
+    ]
+}
+
+fn troubles() -> [Trouble; 4] {
+    [
+        Trouble::TooLong { bytes: 2_000_000, bytes_max: 1_048_576 },
+        Trouble::Empty,
+        Trouble::Busy,
+        Trouble::Failed,
+    ]
+}
+
+fn lines(language: Language) -> Vec<(&'static str, Vec<String>)> {
+    let scope = "agent:main:cli:direct:me".parse().unwrap();
+    let times = [-5, 0, 45_000, 60_000, 300_000, HOUR, 13 * HOUR + 300_000, 36 * HOUR, 72 * HOUR, 200 * HOUR];
+    let typed = [
+        "/sesion list",
+        "/nwe some text",
+        "/stats",
+        "/session",
+        "/weather",
+        "/nwe@segue_bot",
+        "/session frobnicate",
+        "/x\u{7}y",
+    ];
+    vec![
+        ("notices", notices().iter().map(|n| notice(language, &scope, n)).collect()),
+        ("refusals", refusals().iter().map(|r| refusal(language, &scope, r)).collect()),
+        ("reasons", reasons().iter().map(|r| reason(language, r)).collect()),
+        ("troubles", troubles().into_iter().map(|t| trouble(language, t)).collect()),
+        ("durations", times.iter().map(|ms| duration(language, *ms)).collect()),
+        ("ages", times.iter().map(|ms| age(language, *ms)).collect()),
+        ("usage", Command::ALL.iter().map(|c| usage(language, *c)).collect()),
+        (
+            "out of range",
+            [0, 1, 5].iter().map(|n| out_of_range(language, Command::SessionResume, *n)).collect(),
+        ),
+        ("unknown commands", typed.iter().map(|typed| unknown_command(language, typed)).collect()),
+        ("help", help(language).lines().map(str::to_owned).collect()),
+    ]
+}
+
+fn all(language: Language) -> String {
+    let chapter = |(title, lines): (&str, Vec<String>)| format!("# {title}\n{}\n", lines.join("\n"));
+    lines(language).into_iter().map(chapter).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn english() {
+    insta::assert_snapshot!("english", all(Language::En));
+}
+
+#[test]
+fn chinese() {
+    insta::assert_snapshot!("chinese", all(Language::Zh));
+}
+
+/// X-1: a rotation says what, why and how to undo it, in one line.
+#[test]
+fn x1_a_rotation_is_announced_in_one_line() {
+    let scope = "agent:main:cli:direct:me".parse().unwrap();
+    let window = Limit::Window { window_ms: 12 * HOUR };
+    for limit in [window, Limit::Day] {
+        let rotation =
+            Notice::Expired { session: Number(3), previous: Number(2), gap_ms: 13 * HOUR, limit, pruned: 0 };
+        for language in [Language::En, Language::Zh] {
+            let line = notice(language, &scope, &rotation);
+            assert!(line.contains("direct:me#3") && line.contains("direct:me#2"), "{line}");
+            assert!(line.contains("13 ") && line.contains("/undo"), "{line}");
+        }
+    }
+}
+
+/// P-5: the words of `/new`.
+#[test]
+fn p5_a_new_session_is_announced() {
+    let scope = "agent:main:cli:direct:me".parse().unwrap();
+    let line = |pruned| notice(Language::En, &scope, &Notice::Started { session: Number(2), pruned });
+    assert_eq!(line(0), "Started new session: agent:main:cli:direct:me#2");
+    assert_eq!(line(2), "Started new session: agent:main:cli:direct:me#2, 2 old sessions pruned");
+}
+
+/// P-10: everything that can be said to a user is one line that ends like a sentence should.
+#[test]
+fn p10_every_text_is_one_line() {
+    for language in [Language::En, Language::Zh] {
+        for line in lines(language).into_iter().flat_map(|(_, lines)| lines) {
+            assert!(!line.is_empty() && !line.contains(char::is_control), "{line:?}");
+            assert_eq!(line.trim(), line);
+        }
+    }
+}
+
+#[test]
+fn commands_have_names() {
+    let names: Vec<&str> = Command::ALL.iter().map(|command| command.name()).collect();
+    let expected = "/new /reset /undo /session list /session resume /session show /session rename /session fork \
+                    /session split /session delete /status /why /help";
+    assert_eq!(names.join(" "), expected);
+}
+
+#[test]
+fn the_script_tells_the_language() {
+    for chinese in ["你好", "please 翻译", "〇", "𠀀"] {
+        assert_eq!(Language::of(chinese), Language::Zh, "{chinese}");
+    }
+    for other in ["", "hello", "héllo", "привет", "カタカナ", "👍", "，。"] {
+        assert_eq!(Language::of(other), Language::En, "{other}");
+    }
+}

@@ -1,0 +1,208 @@
+//! Chinese.
+
+use super::duration::{Part, Unit, parts};
+use super::{Command, Keys, Trouble};
+use segue_core::decision::Reason;
+use segue_core::notice::{Limit, Notice};
+use segue_core::refusal::Refusal;
+
+pub(super) fn notice(keys: &Keys<'_>, notice: &Notice) -> String {
+    let key = |session: &_| keys.of(*session);
+    match notice {
+        Notice::Started { session, pruned } => {
+            format!("已开始新会话：{}{}", key(session), pruned_too("，", *pruned))
+        }
+        Notice::Expired { session, previous, gap_ms, limit, pruned } => {
+            let gap = duration(*gap_ms);
+            let why = match limit {
+                Limit::Window { window_ms } => {
+                    format!("你的上一条消息是 {gap}前发的（超过 {}）", duration(*window_ms))
+                }
+                Limit::Day => format!("你的上一条消息是 {gap}前发的，现在已是新的一天"),
+            };
+            let pruned = pruned_too("；", *pruned);
+            format!("新会话 {}：{why}{pruned}。输入 /undo 可回到 {}。", key(session), key(previous))
+        }
+        Notice::Cleared { session } => {
+            format!("已清空 {}。输入 /undo 可找回其中的消息。", key(session))
+        }
+        Notice::Resumed { session, messages } => {
+            format!("已回到 {}（{messages} 条消息）。欢迎回来。", key(session))
+        }
+        Notice::Forked { session, parent, at, pruned } => {
+            let past = match at {
+                Some(at) => format!("包含 {} 到 {at} 号消息为止的内容", key(parent)),
+                None => format!("包含 {} 的全部内容", key(parent)),
+            };
+            format!(
+                "已分叉：新会话 {}，{past}{}。输入 /undo 可撤销。",
+                key(session),
+                pruned_too("；", *pruned)
+            )
+        }
+        Notice::Split { session, parent, at, pruned } => format!(
+            "已拆分：新会话 {} 从 {at} 号消息开始，之前的内容留在 {}{}。输入 /undo 可重新合并。",
+            key(session),
+            key(parent),
+            pruned_too("；", *pruned)
+        ),
+        Notice::Merged { from, into } => {
+            format!("已把 {} 并入 {}，没有丢失任何内容。", key(from), key(into))
+        }
+        Notice::Undone { session, from: Some(from) } => {
+            format!("已撤销：回到 {}，此后在 {} 里说过的话也都在这里。", key(session), key(from))
+        }
+        Notice::Undone { session, from: None } => {
+            format!("已撤销：{} 的消息都回来了。", key(session))
+        }
+        Notice::Renamed { session } => format!("已重命名 {}。", key(session)),
+        Notice::Deleted { session } => format!("已删除 {}。", key(session)),
+        Notice::Pruned { sessions: 0 } => "没有需要清理的会话。".to_owned(),
+        Notice::Pruned { sessions } => format!("已清理 {sessions} 个旧会话。"),
+        Notice::Erased { entries } => format!("已彻底抹去 {entries} 条消息。"),
+    }
+}
+
+pub(super) fn refusal(keys: &Keys<'_>, refusal: &Refusal) -> String {
+    let key = |session: &_| keys.of(*session);
+    match refusal {
+        Refusal::NoSession(session) => {
+            format!("没有会话 {}。输入 /session list 查看现有的会话。", key(session))
+        }
+        Refusal::Merged { from, into } => {
+            format!("{} 已并入 {}，请使用后者。", key(from), key(into))
+        }
+        Refusal::NothingSaid => "这里还没有任何消息，请先说点什么。".to_owned(),
+        Refusal::AlreadyActive(session) => format!("你已经在 {} 里了。", key(session)),
+        Refusal::Active(session) => {
+            format!("{} 是当前会话，不能删除。请先用 /new 开始另一个会话。", key(session))
+        }
+        Refusal::NothingToUndo => "没有可以撤销的操作。".to_owned(),
+        Refusal::NotInSession { session, seq } => {
+            format!("{} 里没有 {seq} 号消息。输入 /session show 查看其中的消息。", key(session))
+        }
+        Refusal::NothingBefore(seq) => {
+            format!("{seq} 号消息是会话的第一条，前面没有内容可以拆分。")
+        }
+        Refusal::SameSession => "会话不能与自己合并。".to_owned(),
+        Refusal::NothingToErase => "没有可以抹去的内容了。".to_owned(),
+        Refusal::Damaged(what) => {
+            format!("这个聊天的历史记录已损坏（{what}）。没有做任何改动，请运行 `segue verify`。")
+        }
+    }
+}
+
+pub(super) fn reason(reason: &Reason) -> String {
+    match reason {
+        Reason::FirstMessage => "这是这里的第一条消息。".to_owned(),
+        Reason::WithinWindow { gap_ms, window_ms } => format!(
+            "你的上一条消息是 {}前发的，还在同一天，会话在 {}内有效。",
+            duration(*gap_ms),
+            duration(*window_ms)
+        ),
+        Reason::WindowPassed { gap_ms, window_ms } => format!(
+            "你的上一条消息是 {}前发的，而会话只在 {}内有效。",
+            duration(*gap_ms),
+            duration(*window_ms)
+        ),
+        Reason::DayPassed { gap_ms } => {
+            format!("你的上一条消息是 {}前发的，现在已是新的一天。", duration(*gap_ms))
+        }
+        Reason::LegacyMode => "在 legacy 模式下，只有命令才会切换会话。".to_owned(),
+        Reason::AutoRouteOff => "这里关闭了自动切换，只有命令才会切换会话。".to_owned(),
+        Reason::Commanded { command } => format!("这是命令“{command}”的要求。"),
+    }
+}
+
+pub(super) fn trouble(trouble: Trouble) -> String {
+    match trouble {
+        Trouble::TooLong { bytes, bytes_max } => {
+            format!("这条消息太长（{bytes} 字节，最多 {bytes_max} 字节），没有保存，请分几次发送。")
+        }
+        Trouble::Empty => "这条消息没有文字，没有可以保存的内容。".to_owned(),
+        Trouble::Busy => "现在排队的消息太多，这条没有保存，请再发一次。".to_owned(),
+        Trouble::Failed => "抱歉，没有成功。没有做任何改动，请再试一次。".to_owned(),
+    }
+}
+
+pub(super) fn about(command: Command) -> &'static str {
+    match command {
+        Command::New => "开始新会话，MESSAGE 是它的第一条消息",
+        Command::Reset => "与 /new 相同",
+        Command::Undo => "撤销上一次新建、恢复、分叉或拆分",
+        Command::SessionList => "列出这个聊天的会话",
+        Command::SessionResume => "继续列表中的第 N 个会话",
+        Command::SessionShow => "显示第 N 个会话（或当前会话）的消息",
+        Command::SessionRename => "给第 N 个会话（或当前会话）起个标题",
+        Command::SessionFork => "以当前会话到 M 号消息为止的内容开始新会话",
+        Command::SessionSplit => "把 M 号消息及之后的内容移到新会话",
+        Command::SessionDelete => "删除第 N 个会话",
+        Command::Status => "查看当前会话的情况",
+        Command::Why => "说明最近的消息为什么归入所在的会话",
+        Command::Help => "显示这份列表",
+    }
+}
+
+pub(super) fn usage(command: Command) -> String {
+    let syntax = command.syntax();
+    match command {
+        Command::New | Command::Reset => format!("用法：{syntax}"),
+        Command::SessionResume | Command::SessionShow | Command::SessionRename | Command::SessionDelete => {
+            format!("用法：{syntax}（N 是 /session list 里的编号）")
+        }
+        Command::SessionFork | Command::SessionSplit => {
+            format!("用法：{syntax}（M 是 /session show 里的消息编号）")
+        }
+        Command::Why => format!("用法：{syntax}（COUNT 是要显示的条数）"),
+        Command::Undo | Command::SessionList | Command::Status | Command::Help => {
+            format!("用法：{syntax}（后面不加内容）")
+        }
+    }
+}
+
+pub(super) fn out_of_range(command: Command, sessions: usize) -> String {
+    match sessions {
+        0 => "这里还没有会话，请先说点什么。".to_owned(),
+        1 => format!("用法：{}（现在只有会话 1）", command.syntax()),
+        _ => format!("用法：{}（N 从 1 到 {sessions}，见 /session list）", command.syntax()),
+    }
+}
+
+pub(super) fn unknown_command(typed: &str, near: Option<&str>) -> String {
+    match near {
+        Some(near) => format!("没有 {typed} 这个命令。你是想输入 {near} 吗？"),
+        None => format!("没有 {typed} 这个命令。输入 /help 查看所有命令。"),
+    }
+}
+
+pub(super) fn duration(ms: i64) -> String {
+    match parts(ms) {
+        ((minutes, Unit::Minutes), None) => format!("{minutes} 分钟"),
+        (first, None) => part(first),
+        (first, Some(second)) => format!("{} {}", part(first), part(second)),
+    }
+}
+
+pub(super) fn age(ms: i64) -> String {
+    match parts(ms).0 {
+        (_, Unit::Seconds) => "刚刚".to_owned(),
+        (minutes, Unit::Minutes) => format!("{minutes} 分钟前"),
+        first => format!("{}前", part(first)),
+    }
+}
+
+fn part((count, unit): Part) -> String {
+    match unit {
+        Unit::Days => format!("{count} 天"),
+        Unit::Hours => format!("{count} 小时"),
+        Unit::Minutes => format!("{count} 分"),
+        Unit::Seconds => format!("{count} 秒"),
+    }
+}
+
+fn pruned_too(joint: &str, pruned: u32) -> String {
+    match pruned {
+        0 => String::new(),
+        _ => format!("{joint}清理了 {pruned} 个旧会话"),
+    }
+}
