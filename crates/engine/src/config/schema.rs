@@ -194,14 +194,12 @@ fn candidates(path: &Path) -> Vec<Path> {
 }
 
 fn near(path: &Path, candidates: &[&Path]) -> Option<String> {
-    let texts: Vec<String> = candidates.iter().map(|other| other.to_string()).collect();
     // Among neighbours only the last part differs, and only that is compared.
-    let neighbours = candidates.iter().all(|other| other.is_beside(path));
-    let lasts = candidates.iter().map(|other| other.last());
-    if neighbours {
-        let last = nearest(path.last(), lasts)?;
+    if candidates.iter().all(|other| other.is_beside(path)) {
+        let last = nearest(path.last(), candidates.iter().map(|other| other.last()))?;
         return candidates.iter().find(|other| other.last() == last).map(|other| other.to_string());
     }
+    let texts: Vec<String> = candidates.iter().map(|other| other.to_string()).collect();
     nearest(&path.to_string(), texts.iter().map(String::as_str)).map(str::to_owned)
 }
 
