@@ -1,7 +1,8 @@
 //! Auditing: what only this store can check of its files.
 
+use super::line::Batch;
 use super::name::{self, Sheet};
-use super::remains;
+use super::remains::{self, Remains};
 use super::scan::{Ending, Scans, read_key};
 use super::{Inner, lock};
 use crate::error::Error;
@@ -37,10 +38,15 @@ pub(super) fn store(inner: &Inner) -> Result<Vec<String>, Error> {
         };
         if name::folder(&key) != folder {
             problems.push(format!("{} is not the folder of scope {key}", path.display()));
-        } else if let Err(error) = inner.with(&key, |_| Ok(())) {
-            problems.push(error.to_string());
-        } else if !lock(&inner.index).has(&key) {
-            problems.push(format!("scope {key} is not in the index"));
+            continue;
+        }
+        match inner.with(&key, |scope| Ok(scope.state.is_some())) {
+            Err(error) => problems.push(error.to_string()),
+            // A crash can come between the making of a folder and the first entry.
+            Ok(has_entries) if has_entries && !lock(&inner.index).has(&key) => {
+                problems.push(format!("scope {key} is not in the index"));
+            }
+            Ok(_) => {}
         }
     }
     Ok(problems)
@@ -72,15 +78,31 @@ fn files(folder: &Path) -> Result<Vec<String>, Error> {
             problems.push(format!("{file} does not end with a whole line"));
         }
     }
+    problems.extend(batches(&scans));
+    problems.extend(gaps(folder, &scans, remains));
+    Ok(problems)
+}
+
+/// Finds appends that overlap: each entry came with exactly one.
+fn batches(scans: &Scans) -> Vec<String> {
+    let lines = scans.all().flat_map(|scan| &scan.lines).map(|placed| &placed.line);
+    let by_seq: BTreeMap<Seq, Batch> = lines.map(|line| (line.record.seq, line.batch)).collect();
+    let pairs = by_seq.iter().zip(by_seq.iter().skip(1));
+    let overlap = pairs.filter(|((_, before), (_, batch))| before != batch && batch.first <= before.last);
+    overlap.map(|(_, (seq, _))| format!("entry {seq}: it cannot have come with the entries it names")).collect()
+}
+
+/// Finds entries that are neither there nor known to be deleted.
+fn gaps(folder: &Path, scans: &Scans, remains: Remains) -> Vec<String> {
     let mut there: BTreeMap<Seq, Seq> = remains.entries.into_iter().collect();
     let lines = scans.all().flat_map(|scan| &scan.lines);
     there.extend(lines.map(|placed| (placed.line.record.seq, placed.line.record.seq)));
-    let mut head = Seq::ZERO;
+    let (mut head, mut problems) = (Seq::ZERO, Vec::new());
     for (first, last) in there {
         if first > head.next() {
             problems.push(format!("{}: entries {} to {} are missing", folder.display(), head.next(), first.previous()));
         }
         head = head.max(last);
     }
-    Ok(problems)
+    problems
 }

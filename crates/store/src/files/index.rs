@@ -3,6 +3,7 @@
 
 use super::disk::{Disk, beside, replace, sync_parent, unavailable};
 use crate::error::Error;
+use segue_core::digest::Digest;
 use segue_core::scope::Key;
 use segue_core::state::State;
 use serde::{Deserialize, Serialize};
@@ -15,6 +16,8 @@ use std::time::SystemTime;
 
 /// The name of the file.
 pub(super) const FILE_NAME: &str = "index.json";
+/// The end of the name of the file that tells what the index was when it was last written.
+const DIGEST_SUFFIX: &str = ".digest";
 /// The version of its shape.
 const VERSION: i64 = 1;
 
@@ -51,8 +54,10 @@ struct Shape {
 /// What was found at the index's place.
 #[derive(Debug)]
 pub(super) enum Found {
-    /// An index, and when it was written.
+    /// An index, as it was last written here, and when that was.
     Whole(Option<SystemTime>),
+    /// An index that another program wrote, or that was put back.
+    Foreign,
     /// None.
     Nothing,
     /// Something that is no index. It was set aside there.
@@ -96,7 +101,9 @@ impl Index {
                 index.scopes = scopes;
                 index.written = Written::Yes;
                 let written_at = fs::metadata(&index.path).and_then(|meta| meta.modified()).ok();
-                Ok((index, Found::Whole(written_at)))
+                let noted = fs::read_to_string(beside(&index.path, DIGEST_SUFFIX)).unwrap_or_default();
+                let is_own = noted == Digest::of_body(&bytes).to_string();
+                Ok((index, if is_own { Found::Whole(written_at) } else { Found::Foreign }))
             }
             Err(Unreadable::Newer(found)) => Err(Error::NewerFormat { found, known: VERSION }),
             Err(Unreadable::Corrupt) => {
@@ -170,6 +177,11 @@ impl Index {
         let text = text.map_err(|error| Error::damaged(FILE_NAME, error))? + "\n";
         replace(self.disk.as_ref(), &self.path, text.as_bytes())?;
         self.written = Written::Yes;
+        // A hint only, and never synced: without it all scopes are looked at when the store is opened.
+        let digest = Digest::of_body(text.as_bytes()).to_string();
+        if let Err(error) = fs::write(beside(&self.path, DIGEST_SUFFIX), digest) {
+            tracing::debug!(%error, "the digest of the index could not be noted");
+        }
         Ok(())
     }
 

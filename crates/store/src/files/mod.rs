@@ -6,8 +6,9 @@
 //! DIR/sessions/SCOPE/000001.jsonl         the messages, commands and decisions of segment 1
 //! DIR/sessions/SCOPE/dropped.jsonl        what must be known of segments that were deleted
 //! DIR/sessions/SCOPE/*.torn               what a crash left of appends that were never acknowledged
+//! DIR/sessions/index.json.digest          what the index was when it was last written here
 //! DIR/sessions/garbage.jsonl              which scopes have segments that are yet to be deleted
-//! DIR/sessions/lock                       held by the one process that has the store open
+//! DIR/sessions/store.lock                 held by the one process that has the store open
 //! ```
 //!
 //! Entries are written before the index. The index, and everything else that is not an entry, is made

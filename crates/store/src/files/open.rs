@@ -52,7 +52,7 @@ fn make_folders(disk: &dyn Disk, path: &Path) -> Result<(), Error> {
 
 /// Takes the lock of the store; it is given back when the file is closed, also by a crash.
 fn hold(sessions: &Path) -> Result<File, Error> {
-    let path = sessions.join("lock");
+    let path = sessions.join("store.lock");
     let file = OpenOptions::new().create(true).truncate(false).write(true).open(&path);
     let file = file.map_err(|error| unavailable(&path, &error))?;
     match file.try_lock() {
@@ -84,7 +84,7 @@ impl Inner {
     fn mend_index(&self, found: &Found) -> Result<(), Error> {
         let written_at = match found {
             Found::Whole(written_at) => *written_at,
-            Found::Nothing => None,
+            Found::Nothing | Found::Foreign => None,
             Found::Corrupt(aside) => {
                 tracing::warn!(aside = %aside.display(), "the index was corrupt and is made anew");
                 None

@@ -1,7 +1,7 @@
 //! Remains: what is kept of segments whose files were deleted, in `dropped.jsonl`.
 //!
 //! The bodies are gone. What stays is what the scope still has to know: which message ids were
-//! accepted, and so much of the entries' headers that the log folds to the same state as before.
+//! accepted, and when the segment was last written.
 
 use super::disk::{Disk, unavailable, unreadable};
 use super::line::Line;
@@ -32,8 +32,9 @@ enum Note {
         /// The message ids that came with them.
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
         ids: BTreeMap<MessageId, Seq>,
-        /// The entries that the fold needs, without their bodies.
-        husks: Vec<Box<RawValue>>,
+        /// The last entry, without its body: a fold cannot know from the journal when it was written.
+        /// How many messages there were stands in the entries of the journal.
+        last: Option<Box<RawValue>>,
     },
     /// Numbers that no entry ever had, as an import can leave them.
     Skipped(Seq, Seq),
@@ -48,7 +49,7 @@ pub(super) struct Remains {
     pub entries: Vec<(Seq, Seq)>,
     /// The message ids.
     pub ids: Vec<(MessageId, Seq)>,
-    /// The entries that the fold needs, in no order.
+    /// The last entries of the segments, without their bodies.
     pub husks: Vec<Record>,
 }
 
@@ -70,11 +71,11 @@ pub(super) fn read(folder: &Path) -> Result<Remains, Error> {
         }
         match serde_json::from_str(line).map_err(|error| damaged(error.to_string()))? {
             Note::Skipped(first, last) => remains.entries.push((first, last)),
-            Note::Dropped { segment, entries, ids, husks } => {
+            Note::Dropped { segment, entries, ids, last } => {
                 remains.segments.push(segment);
                 remains.entries.extend(entries);
                 remains.ids.extend(ids);
-                for husk in husks {
+                if let Some(husk) = last {
                     remains.husks.push(Line::decode(husk.get()).map_err(damaged)?.record);
                 }
             }
@@ -84,7 +85,7 @@ pub(super) fn read(folder: &Path) -> Result<Remains, Error> {
 }
 
 /// Notes what must be known of a segment after its file is deleted.
-pub(super) fn note_dropped(disk: &dyn Disk, folder: &Path, segment: segment::Number, bones: &[Seq]) -> Result<(), Error> {
+pub(super) fn note_dropped(disk: &dyn Disk, folder: &Path, segment: segment::Number) -> Result<(), Error> {
     let scan = Scan::of_segment(folder, segment)?;
     let lines = || scan.lines.iter().map(|placed| &placed.line);
     let mut entries: Vec<(Seq, Seq)> = Vec::new();
@@ -96,30 +97,14 @@ pub(super) fn note_dropped(disk: &dyn Disk, folder: &Path, segment: segment::Num
         }
     }
     let ids = lines().filter_map(|line| line.message.clone()).collect();
-    let husks = needed(&scan, bones).map(husk).collect::<Result<_, _>>();
-    let husks = husks.map_err(|error: serde_json::Error| Error::damaged(scan.path.display().to_string(), error))?;
-    write(disk, folder, &Note::Dropped { segment, entries, ids, husks })
+    let last = lines().last().map(husk).transpose();
+    let last = last.map_err(|error| Error::damaged(scan.path.display().to_string(), error))?;
+    write(disk, folder, &Note::Dropped { segment, entries, ids, last })
 }
 
 /// Notes numbers that no entry will have.
 pub(super) fn note_skipped(disk: &dyn Disk, folder: &Path, first: Seq, last: Seq) -> Result<(), Error> {
     write(disk, folder, &Note::Skipped(first, last))
-}
-
-/// Picks the entries that a fold cannot do without: of each run between two bones the first message and
-/// the last entry. What lies between them only counts messages, and the count stands in the later ones.
-fn needed<'a>(scan: &'a Scan, bones: &'a [Seq]) -> impl Iterator<Item = &'a Line> {
-    let run = |line: &Line| bones.partition_point(|bone| *bone < line.record.seq);
-    let lines = || scan.lines.iter().map(|placed| &placed.line);
-    let mut first_messages = BTreeMap::new();
-    for line in lines().filter(|line| line.record.kind.role().is_some()) {
-        first_messages.entry(run(line)).or_insert(line.record.seq);
-    }
-    let lasts: BTreeMap<usize, Seq> = lines().map(|line| (run(line), line.record.seq)).collect();
-    lines().filter(move |line| {
-        let (run, seq) = (run(line), Some(&line.record.seq));
-        lasts.get(&run) == seq || first_messages.get(&run) == seq
-    })
 }
 
 fn husk(line: &Line) -> Result<Box<RawValue>, serde_json::Error> {

@@ -4,7 +4,7 @@ use super::disk::unreadable;
 use super::line::{Batch, Line};
 use super::name::Sheet;
 use crate::error::Error;
-use segue_core::entry::Kind;
+use segue_core::entry::{Kind, Seq};
 use segue_core::scope::Key;
 use segue_core::segment;
 use serde::{Deserialize, Serialize};
@@ -166,6 +166,12 @@ impl Scans {
             bones => in_journal() == bones,
         };
         (!whole).then_some(last)
+    }
+
+    /// Returns the last entry that is known to have been there.
+    pub(super) fn last_known(&self) -> Seq {
+        let lines = self.all().filter_map(|scan| scan.lines.last());
+        lines.map(|placed| placed.line.batch.last).max().unwrap_or(Seq::ZERO)
     }
 
     /// Tells whether the journal says that a segment is sealed.

@@ -122,6 +122,10 @@ impl Scope {
             let name = Sheet::Segment(*number).file_name();
             self.problems.push(format!("{} is missing", self.folder.join(name).display()));
         }
+        if !missing.is_empty() {
+            // What was in the missing files had numbers too, and a number is never used again.
+            state.head = state.head.max(scans.last_known());
+        }
         for session in fold::hide_missing(state, &missing) {
             let key = state.key(session);
             self.problems.push(format!("session {key} is not listed, because its files are missing"));

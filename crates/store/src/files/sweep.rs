@@ -6,7 +6,6 @@ use super::scan::list_segments;
 use super::scope::Scope;
 use super::{Inner, lock, remains};
 use crate::error::Error;
-use segue_core::entry::Seq;
 use segue_core::scope::Key;
 use segue_core::segment;
 use serde::{Deserialize, Serialize};
@@ -106,11 +105,9 @@ impl Scope {
         if self.garbage.is_empty() {
             return 0;
         }
-        let bones: Vec<Seq> =
-            self.slots.iter().filter(|slot| slot.kind.is_bone()).map(|slot| slot.seq).collect();
         let mut swept = BTreeSet::new();
         for segment in self.garbage.clone() {
-            match self.delete(disk, segment, &bones) {
+            match self.delete(disk, segment) {
                 Ok(()) => {
                     swept.insert(segment);
                 }
@@ -126,19 +123,18 @@ impl Scope {
         swept.len()
     }
 
-    fn delete(&mut self, disk: &dyn Disk, segment: segment::Number, bones: &[Seq]) -> Result<(), Error> {
+    fn delete(&mut self, disk: &dyn Disk, segment: segment::Number) -> Result<(), Error> {
         let path = self.folder.join(Sheet::Segment(segment).file_name());
         let there = list_segments(&self.folder)?.contains(&segment);
         if there && !self.noted.contains(&segment) {
-            remains::note_dropped(disk, &self.folder, segment, bones)?;
+            remains::note_dropped(disk, &self.folder, segment)?;
             self.noted.insert(segment);
         }
         for path in [beside(&path, ".torn"), path] {
-            match disk.remove(&path) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                    return Err(unavailable(&path, &error));
-                }
-                _ => {}
+            if let Err(error) = disk.remove(&path)
+                && path.exists()
+            {
+                return Err(unavailable(&path, &error));
             }
         }
         self.lens.remove(&Sheet::Segment(segment));

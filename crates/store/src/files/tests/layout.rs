@@ -1,0 +1,133 @@
+//! What a person finds in the folder.
+
+use super::{Desk, ME, folder, message_seq, say_as};
+use crate::error::Error;
+use crate::files::Files;
+use segue_core::decide::Command;
+use segue_core::message::MessageId;
+use segue_core::session::{Number, Title};
+use serde_json::json;
+use std::fs;
+
+#[test]
+fn the_index_has_exactly_the_shape_of_004() {
+    let dir = folder();
+    let mut desk = Desk::new(dir.path());
+    assert_eq!(desk.index(), json!({"version": 1, "scopes": {}}));
+    desk.say("one");
+    desk.new_session();
+    desk.new_session();
+    desk.run(&Command::Resume { session: Number(2) });
+    assert_eq!(
+        desk.index(),
+        json!({
+            "version": 1,
+            "scopes": {
+                ME: {
+                    "active_session_key": format!("{ME}#2"),
+                    "ordered_sessions": [format!("{ME}#3"), format!("{ME}#2"), ME],
+                    "updated_at": "2026-03-01T10:04:00Z"
+                }
+            }
+        })
+    );
+}
+
+#[test]
+fn a_scope_is_a_folder_with_a_journal_and_a_file_for_each_segment() {
+    let dir = folder();
+    let mut desk = Desk::new(dir.path());
+    desk.say("one");
+    desk.new_session();
+    desk.say("two");
+    let lines = |name: &str| -> Vec<serde_json::Value> {
+        let text = fs::read_to_string(desk.scope_path(name)).unwrap();
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    };
+    let kinds = |name: &str| -> Vec<String> {
+        lines(name).iter().filter_map(|line| line["kind"].as_str().map(str::to_owned)).collect()
+    };
+    assert_eq!(lines("journal.jsonl")[0], json!({"segue": 1, "scope": ME}));
+    assert_eq!(kinds("journal.jsonl"), ["opened", "sealed", "opened"]);
+    assert_eq!(kinds("000001.jsonl"), ["user", "decision", "command"]);
+    assert_eq!(kinds("000002.jsonl"), ["decision", "user", "decision"]);
+    let said = &lines("000002.jsonl")[1];
+    assert_eq!(said["body"], json!({"text": "two"}));
+    assert_eq!(said["batch"], json!([said["seq"], said["seq"].as_u64().unwrap() + 1]));
+}
+
+#[test]
+fn an_erased_body_is_nowhere_on_the_disk() {
+    let dir = folder();
+    let mut desk = Desk::new(dir.path());
+    desk.run(&say_as("a secret", "77"));
+    desk.run(&Command::Rename { session: Number(1), title: Title::new("a hidden title").unwrap() });
+    desk.say("more");
+    let secret = message_seq(&desk, "a secret");
+    desk.run(&Command::Erase { entries: vec![secret] });
+    desk.say("and more");
+    desk.new_session();
+    assert_eq!(desk.inner().with(&desk.scope, |s| Ok(s.seen[&MessageId("77".into())])).unwrap(), secret);
+    desk.run(&Command::Delete { session: Number(1) });
+    desk.say("still more");
+    desk.check();
+    let everything: String = fs::read_dir(desk.scope_path(""))
+        .unwrap()
+        .map(|entry| fs::read_to_string(entry.unwrap().path()).unwrap())
+        .collect();
+    assert!(!everything.contains("a secret") && !everything.contains("a hidden title"));
+    assert!(everything.contains("\"erased\":\""));
+}
+
+#[test]
+fn odd_scopes_have_folders_of_their_own() {
+    let dir = folder();
+    let mut desk = Desk::new(dir.path());
+    let keys = ["a:b", "a_b", "A:b", "../x", "..", ".", "con", "ü🙂", "index.json", "lock", "store.lock", &"x".repeat(1024)];
+    for key in keys {
+        desk.scope = key.parse().unwrap();
+        desk.expected = Default::default();
+        desk.say(key);
+    }
+    desk.reopen();
+    for key in keys {
+        desk.scope = key.parse().unwrap();
+        assert_eq!(desk.texts(1), [key]);
+    }
+    assert_eq!(desk.scopes().len(), keys.len());
+    assert_eq!(desk.problems(), Vec::<String>::new());
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "nothing is written outside");
+}
+
+#[test]
+fn only_one_process_has_the_store_open() {
+    let dir = folder();
+    let desk = Desk::new(dir.path());
+    let second = Files::open(dir.path());
+    assert!(matches!(&second, Err(Error::Unavailable { why, .. }) if why.contains("another process")));
+    drop(desk);
+    assert!(Files::open(dir.path()).is_ok());
+}
+
+#[test]
+fn a_folder_that_cannot_be_made_is_a_sentence() {
+    let dir = folder();
+    fs::write(dir.path().join("file"), "").unwrap();
+    let error = Files::open(&dir.path().join("file/store")).unwrap_err();
+    assert!(matches!(&error, Error::Unavailable { .. }), "{error}");
+}
+
+#[test]
+fn newer_formats_are_refused() {
+    let dir = folder();
+    let mut desk = Desk::new(dir.path());
+    desk.say("one");
+    desk.close();
+    let journal = fs::read_to_string(desk.scope_path("journal.jsonl")).unwrap();
+    fs::write(desk.scope_path("journal.jsonl"), journal.replace("\"segue\":1", "\"segue\":2")).unwrap();
+    desk.reopen();
+    assert!(matches!(desk.load(), Err(Error::NewerFormat { found: 2, known: 1 })));
+    desk.close();
+    fs::write(desk.path("index.json"), r#"{"version":7,"future":true}"#).unwrap();
+    assert!(matches!(Files::open(dir.path()), Err(Error::NewerFormat { found: 7, known: 1 })));
+}
