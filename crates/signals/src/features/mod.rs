@@ -1,0 +1,79 @@
+//! What the model sees: numbers about a message and the session it arrives in.
+
+pub(crate) mod cues;
+mod dense;
+mod sparse;
+
+use crate::embed::Table;
+use crate::profile::{Profile, Role, Scripts};
+use crate::terms::Terms;
+use crate::text::{Reading, Window, fold};
+use cues::{CueTable, Cues};
+
+pub(crate) use dense::{DENSE, overlap};
+pub(crate) use sparse::{Active, BUCKET_BITS};
+
+/// Everything that is needed to read a text.
+#[derive(Clone, Debug)]
+pub(crate) struct Reader {
+    table: Table,
+    cues: CueTable,
+}
+
+/// A message that has been read.
+#[derive(Clone, Debug)]
+pub(crate) struct Read<'a> {
+    pub(crate) reading: Reading<'a>,
+    pub(crate) terms: Terms,
+    pub(crate) cues: Cues,
+    pub(crate) scripts: Scripts,
+    pub(crate) asks: bool,
+}
+
+impl Reader {
+    pub(crate) fn new(table: Table) -> Self {
+        Self { table, cues: CueTable::new() }
+    }
+
+    pub(crate) fn read<'a>(&self, text: &'a str, window: Window) -> Read<'a> {
+        let reading = Reading::new(text, window);
+        let terms = Terms::of(&reading, &self.table);
+        let cues = self.cues.cues(&reading.tokens);
+        let scripts = Scripts::of(&reading);
+        let asks = ends_with_question(reading.ending());
+        Read { reading, terms, cues, scripts, asks }
+    }
+
+    /// Adds a message to a profile. Hosts and tools are not part of the conversation.
+    pub(crate) fn observe(&self, profile: &mut Profile, role: Role, text: &str) {
+        match role {
+            Role::System | Role::Tool => {}
+            Role::User | Role::Assistant => {
+                let read = self.read(text, Window::HISTORY);
+                profile.observe(role, &read.reading, &read.terms, read.cues, read.asks);
+            }
+        }
+    }
+}
+
+/// The numbers of one decision.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Features {
+    pub(crate) sparse: Vec<Active>,
+    pub(crate) dense: [f32; DENSE],
+}
+
+impl Features {
+    pub(crate) fn of(profile: &Profile, read: &Read<'_>) -> Self {
+        let comparable = profile.scripts.comparable(read.scripts);
+        Self {
+            sparse: sparse::features(profile, read, comparable),
+            dense: dense::features(profile, read, comparable),
+        }
+    }
+}
+
+/// A question mark among the last characters, also before a closing quote or an emoji.
+pub(crate) fn ends_with_question(text: &str) -> bool {
+    text.chars().rev().take(4).any(|ch| fold(ch) == '?')
+}

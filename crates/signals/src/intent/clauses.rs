@@ -1,0 +1,170 @@
+//! Taking a message apart: what is quoted or code is set aside, the rest is cut into clauses.
+
+use super::MentionKind;
+use crate::text::{fold, is_invisible};
+
+/// A message without what it only shows.
+#[derive(Debug, Default)]
+pub(crate) struct Stripped {
+    /// Lower case, plain width, invisible characters gone.
+    pub(crate) text: String,
+    /// What was set aside, and why.
+    pub(crate) hidden: Vec<(MentionKind, String)>,
+}
+
+/// A stretch of text between punctuation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Clause {
+    pub(crate) text: String,
+    /// Ends with a question mark.
+    pub(crate) asks: bool,
+    /// Follows a condition in the same sentence: "if it fails, start over".
+    pub(crate) conditional: bool,
+    /// Other words follow in the same sentence.
+    pub(crate) last: bool,
+}
+
+const OPENERS: &str = "\"“「『《‘";
+const CLOSERS: &str = "\"”」』》’";
+/// A quotation longer than this is an apostrophe that was taken for one.
+const QUOTE_CHARS_MAX: usize = 2_000;
+
+/// Sets code and quotations aside.
+pub(crate) fn strip(text: &str) -> Stripped {
+    let mut out = Stripped::default();
+    let mut fenced: Option<String> = None;
+    for line in text.lines() {
+        let trimmed = line.trim_start();
+        if trimmed.starts_with("```") || trimmed.starts_with("~~~") {
+            match fenced.take() {
+                Some(code) => out.hidden.push((MentionKind::Code, code)),
+                None => fenced = Some(String::new()),
+            }
+        } else if let Some(code) = &mut fenced {
+            code.push_str(&plain(line));
+            code.push('\n');
+        } else if trimmed.starts_with('>') {
+            out.hidden.push((MentionKind::Quoted, plain(trimmed)));
+        } else if looks_like_code(trimmed) {
+            out.hidden.push((MentionKind::Code, plain(trimmed)));
+        } else {
+            strip_line(&plain(line), &mut out);
+            out.text.push('\n');
+        }
+    }
+    if let Some(code) = fenced {
+        out.hidden.push((MentionKind::Code, code));
+    }
+    out
+}
+
+fn plain(line: &str) -> String {
+    line.chars()
+        .filter(|&ch| !is_invisible(ch))
+        .map(|ch| match ch {
+            // Curly quotes stay what they are: they say where a quotation ends.
+            '‘' => '‘',
+            ch => fold(ch),
+        })
+        .flat_map(char::to_lowercase)
+        .collect()
+}
+
+/// Lines of programs, logs and markup.
+fn looks_like_code(line: &str) -> bool {
+    let signs = line.chars().filter(|ch| "{}();=<>$\\|#_[]".contains(*ch)).count();
+    let starts = ["$ ", "# ", "// ", "/* ", "import ", "def ", "fn ", "let ", "const ", "var ", "<"];
+    let identifier = line.contains("_") && !line.contains(' ');
+    let command = line.starts_with('/') && line.len() > 1 && !line[1..].starts_with(' ');
+    signs >= 3 || identifier || command || (signs >= 1 && starts.iter().any(|start| line.starts_with(start)))
+}
+
+fn strip_line(line: &str, out: &mut Stripped) {
+    let chars: Vec<char> = line.chars().collect();
+    let mut at = 0;
+    while let Some(&ch) = chars.get(at) {
+        let (close, kind) = if ch == '`' {
+            ('`', MentionKind::Code)
+        } else if let Some(pair) = OPENERS.chars().position(|open| open == ch) {
+            (CLOSERS.chars().nth(pair).unwrap_or(ch), MentionKind::Quoted)
+        } else if ch == '\'' && at.checked_sub(1).is_none_or(|before| !chars[before].is_alphanumeric()) {
+            ('\'', MentionKind::Quoted)
+        } else {
+            out.text.push(ch);
+            at += 1;
+            continue;
+        };
+        let closes = |&(place, other): &(usize, &char)| {
+            let inside_word = *other == '\'' && chars.get(place + 1).is_some_and(|next| next.is_alphanumeric());
+            (*other == close || (close == '’' && *other == '\'')) && !inside_word
+        };
+        let end = chars.iter().enumerate().skip(at + 1).take(QUOTE_CHARS_MAX).find(closes);
+        if let Some((end, _)) = end {
+            out.hidden.push((kind, chars[at + 1..end].iter().collect()));
+            // What stood there is something: "the 'new chat' button" has a hole, not a gap.
+            out.text.push('\u{fffc}');
+            at = end + 1;
+        } else {
+            at += 1;
+        }
+    }
+}
+
+const CONDITIONS: [&str; 16] = [
+    "if ", "when ", "whenever ", "once ", "unless ", "after ", "before ", "until ", "while ", "as soon as ",
+    "如果", "要是", "假如", "一旦", "等", "万一",
+];
+
+/// Cuts text into clauses at punctuation and line breaks.
+pub(crate) fn split(text: &str) -> impl Iterator<Item = Clause> + '_ {
+    let ends_sentence = |ch: char| matches!(ch, '.' | '!' | '?' | '。' | '\n' | '…');
+    let breaks = |ch: char| matches!(ch, ',' | ';' | ':' | '、' | '—' | '–' | '(' | ')' | '~' | '/');
+    let mut clauses = Vec::new();
+    let mut current = String::new();
+    let mut conditional = false;
+    let mut previous = ' ';
+    for ch in text.chars().chain(std::iter::once('\n')) {
+        // A spaced hyphen is a dash; one inside a word is not.
+        let dash = ch == '-' && previous == ' ';
+        if ends_sentence(ch) || breaks(ch) || dash {
+            let trimmed = current.trim();
+            if !trimmed.is_empty() {
+                let condition = CONDITIONS.iter().any(|word| trimmed.starts_with(word));
+                clauses.push(Clause {
+                    text: trimmed.to_owned(),
+                    asks: ch == '?',
+                    conditional: conditional || condition,
+                    last: ends_sentence(ch),
+                });
+                conditional = (conditional || condition) && !ends_sentence(ch);
+            } else if ch == '?' {
+                if let Some(last) = clauses.last_mut() {
+                    last.asks = true;
+                }
+            }
+            current.clear();
+        } else {
+            current.push(ch);
+        }
+        previous = ch;
+    }
+    clauses.into_iter()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quotations_and_code_are_set_aside() {
+        let stripped = strip("the \"New Chat\" button, don't press `start over`\n> new topic\n```\nnew chat\n```");
+        assert_eq!(stripped.text.trim(), "the \u{fffc} button, don't press \u{fffc}");
+        assert_eq!(stripped.hidden.len(), 4);
+    }
+
+    #[test]
+    fn clauses_know_conditions_and_questions() {
+        let all: Vec<Clause> = split("if it fails, start over. new topic: why?").collect();
+        assert!(all[1].conditional && !all[2].conditional && all[3].asks);
+    }
+}

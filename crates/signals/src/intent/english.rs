@@ -1,0 +1,250 @@
+//! The wish to start over, in English.
+
+use std::sync::LazyLock;
+
+use super::clauses::Clause;
+use super::pattern::Pattern;
+use super::{Finding, Match, MentionKind, typo};
+
+/// The phrases of 003, with their inflections.
+const LISTED: &str = "new chat|chats
+new conversation|conversations
+new topic|topics
+start|starting over
+fresh start
+a? different subject|subjects
+switch|switching the|this? topic|topics
+talk|chat|speak about something|anything else
+change|changing the|this|our? subject|subjects
+an? unrelated question|questions";
+
+/// Other words for the same wish.
+const PARAPHRASES: &str = "start|begin|open|create|make|have|launch|do|want|need|get|spin a|the|an|another|up|me? completely|totally|entirely|whole|brand|quite? new|fresh|clean|different|separate|blank|another chat|conversation|session|thread|discussion|topic|subject|context|dialogue|dialog|slate|window|page
+start|begin|starting|beginning afresh|anew|fresh|clean|again|new
+start|begin|go|take|do it|this|everything|all|again|back? again? from|at the|square? scratch|zero|beginning|top|start|one
+start|begin|do it|this|everything|all? all? over again
+restart|reset|reboot|wipe|clear|erase|delete|clean the|this|our|your|my|whole|entire|all? chat|conversation|session|context|history|thread|memory|discussion|slate|board clean?
+restart|reset please|everything?
+wipe the slate clean
+clean|blank slate
+forget|ignore|disregard|scrap|drop|discard everything|all|about? of? that|this|it? weve|we|youve|you|ive|i|above|so|before|said|discussed|talked|previous|earlier? have? discussed|said|talked|far|about|told|just|before|above? about|you|said|before|so? far?
+forget|ignore|disregard the|our|this|that|all|any? previous|earlier|last|prior|old|whole conversation|chat|messages|context|discussion|topic|instructions|history
+forget what|anything|everything i|we|you have|just? said|discussed|asked|wrote|talked about|before|earlier?
+change|switch|drop|leave|ditch|park|shelve the|this|that|of|our|up? topic|topics|subject|gears|conversation|tracks|discussion
+change|switch of topic|topics|subject|gears|tack|scene
+talk|chat|speak|discuss|move|switch|jump|go|turn|get|ask|do|try about|on|to|onto|you? to|about|over? something|anything|another|a|an completely|totally|entirely|quite|wholly? else|different|new|unrelated|other|topic|subject|thing|matter|question entirely|completely|altogether|topic|subject|matter|thing|question|instead?
+discuss|try something|anything completely|totally|entirely? else|different|new
+ask|question|questions about|on|you? about? something completely|totally|entirely? else|different|new|unrelated
+on|onto|to something completely|totally|entirely? else|different|new
+something completely|totally|entirely|else|wholly? different|unrelated|else entirely|completely|now?
+a|an|one|whole|quite? completely|totally|entirely|whole|brand|very|wholly|quite|another? unrelated|different|new|separate|other|fresh topic|question|subject|thing|matter|issue|theme|conversation
+another topic|subject|matter entirely|completely|altogether?
+next topic|subject
+completely|totally|entirely unrelated
+unrelated but|though?
+off topic but|though|here?
+on a|another completely|totally|different|separate|unrelated|another? note|subject|topic|matter
+enough about|of|with|on this|that|it|the|these topic|subject|conversation?
+enough of this|that topic|subject?
+done|finished|through with|talking|discussing about|this|that|the this|that|topic|subject|conversation topic|subject?
+move|moving|lets on from this|that|here topic|subject?
+leave|put|set|park that|this|it aside|there|behind|be
+a? change|switch of subject|topic
+hit|press the? reset button?
+take it from the top
+begin|start a|the? new|another|different one
+pretend this|that|we|none never|of|just|havent|didnt happened|this|met|talked|spoken|start happened?
+turn the page
+clean|clear the slate
+lets|us go|do|have a? do|over over
+tabula rasa";
+
+/// Polite and empty words that may stand around a wish.
+const FRAMES: &str = "ok okay k so well now alright right hey hi hello please pls plz kindly can could we you i id ill im like to want wanna would let lets let's us just me need gotta gonna going shall may might actually hmm hm um uh umm anyway anyways and then maybe really sorry thanks thank a an the my this that our for here again completely totally entirely whole its it is time go ahead how about think guess rather mind if dont suppose ok fine good great cool sure yes yeah yep oh ah have got with do today instead altogether one quick quickly also simply perhaps wish hope prefer love ready lets' be from scratch over all everything everyone bit little some kind of sort on in at hereby fully at once right away immediately asap thx cheers lol haha actually literally honestly tbh imo btw by way up out guys mate dude friend bot assistant claude chatgpt gpt ai there said moment point minute sec real quick back at it as well though but try should were youre ready wondering was possible possibly";
+/// Words that begin the next sentence where someone forgot the full stop.
+const NEXT: [&str; 15] = [
+    "but", "and", "then", "because", "cause", "since", "so", "how", "what", "whats", "why", "who", "can", "could", "tell",
+];
+/// What a new topic may be introduced with.
+const ABOUT: [&str; 8] = ["about", "to", "on", "for", "regarding", "like", "namely", "with"];
+const NEGATIONS: [&str; 20] = [
+    "dont", "not", "never", "without", "wont", "cant", "cannot", "didnt", "doesnt", "wouldnt", "shouldnt", "avoid", "stop",
+    "rather", "isnt", "arent", "wasnt", "neither", "nor", "no",
+];
+const ASKING: [&str; 16] = [
+    "how", "what", "whats", "why", "does", "do", "is", "did", "should", "where", "which", "when", "are", "was", "who", "will",
+];
+/// Words that are no misspelling of any other.
+const REAL_WORDS: &str = "cat hat coat chart that what char chant cheat chit chai chap cheap stars state stat smart star stare stark tart storm stand store story oven cover offer ever other lover hover offers tonic tropic optic object flesh french chance charge orange range hang walk tall task tale tank stitch swatch sandwich related conversion conservation season mission passion version lesson threat bread tread rest preset resent being began scratch sketch fork form from forms want went wait whet knew view news nee few dew hew mew sew net men near neat next text dear deal ideal title table subjective objective projects project questions questing fourth forth else's false pulse court tout about abut gout topics chose those these theme there three thing think things going doing point joint print ours hours yours tours start's starts started starter restarted restarts talked talks talking changed changes charged switched switches chats chatting chatted fresher freshman difference differently indifferent conversations conversational subjected topical topped tops";
+
+struct Grammar {
+    listed: Vec<(Pattern, &'static str)>,
+    paraphrases: Vec<(Pattern, &'static str)>,
+    frames: Vec<&'static str>,
+    /// Words that may be meant by a misspelled one, sorted.
+    vocabulary: Vec<&'static str>,
+    real: Vec<&'static str>,
+}
+
+static GRAMMAR: LazyLock<Grammar> = LazyLock::new(|| {
+    let patterns = |list: &'static str| -> Vec<(Pattern, &'static str)> {
+        list.lines().map(|line| (Pattern::parse(line), line)).collect()
+    };
+    let sorted = |mut words: Vec<&'static str>| {
+        words.sort_unstable();
+        words.dedup();
+        words
+    };
+    let (listed, paraphrases) = (patterns(LISTED), patterns(PARAPHRASES));
+    let vocabulary = listed.iter().flat_map(|(pattern, _)| pattern.words()).collect();
+    let known = listed.iter().chain(&paraphrases).flat_map(|(pattern, _)| pattern.words());
+    Grammar {
+        frames: sorted(FRAMES.split(' ').collect()),
+        real: sorted(known.chain(REAL_WORDS.split(' ')).chain(NEXT).chain(NEGATIONS).chain(ASKING).collect()),
+        vocabulary: sorted(vocabulary),
+        listed,
+        paraphrases,
+    }
+});
+
+/// Words without apostrophes, so that "let's" and "lets" are one.
+fn words(text: &str) -> Vec<String> {
+    text.split(|ch: char| !(ch.is_alphanumeric() || ch == '\'' || ch == '\u{fffc}'))
+        .map(|word| word.replace('\'', ""))
+        .filter(|word| !word.is_empty())
+        .collect()
+}
+
+/// More words than this are no clause but a text without punctuation.
+const WORDS_MAX: usize = 40;
+
+pub(super) fn judge(clause: &Clause) -> Finding {
+    let words = words(&clause.text);
+    if words.is_empty() || words.len() > WORDS_MAX {
+        return Finding::Nothing;
+    }
+    let plain: Vec<&str> = words.iter().map(String::as_str).collect();
+    let exact = find(&plain, clause);
+    if exact != Finding::Nothing {
+        return exact;
+    }
+    let Some((corrected, distance)) = correct(&plain) else { return Finding::Nothing };
+    let fixed: Vec<&str> = corrected.iter().map(String::as_str).collect();
+    match find(&fixed, clause) {
+        Finding::Wish { phrase, .. } => Finding::Wish { phrase, how: Match::Typo { distance } },
+        Finding::Mention(_) | Finding::Nothing => Finding::Nothing,
+    }
+}
+
+fn find(words: &[&str], clause: &Clause) -> Finding {
+    let grammar = &*GRAMMAR;
+    let mut mention = Finding::Nothing;
+    let lists = [(&grammar.listed, Match::Exact), (&grammar.paraphrases, Match::Paraphrase)];
+    for (list, how) in lists {
+        for (pattern, name) in list {
+            for from in 0..words.len() {
+                let Some(count) = pattern.matches(&words[from..]).filter(|&count| count > 0) else { continue };
+                match around(&words[..from], &words[from + count..], clause) {
+                    None => {
+                        let phrase = words[from..from + count].join(" ");
+                        debug_assert!(!name.is_empty());
+                        return Finding::Wish { phrase, how };
+                    }
+                    // Only the listed phrases are worth reporting as mentions.
+                    Some(kind) if how == Match::Exact => mention = Finding::Mention(kind),
+                    Some(_) => {}
+                }
+            }
+        }
+    }
+    mention
+}
+
+/// What the words around a phrase make of it; nothing if they leave it a wish.
+fn around(left: &[&str], right: &[&str], clause: &Clause) -> Option<MentionKind> {
+    let grammar = &*GRAMMAR;
+    let left = match left {
+        ["why", "dont", "we" | "you", rest @ ..] | ["why", "not", rest @ ..] => rest,
+        ["if", "you" | "its" | "thats", "dont" | "ok" | "okay" | "alright" | "fine", "mind", rest @ ..] => rest,
+        ["what", "if", "we", rest @ ..] => rest,
+        _ => left,
+    };
+    let frame = |word: &&str| grammar.frames.binary_search(word).is_ok();
+    let denied = left.iter().enumerate().any(|(at, word)| {
+        let mind = *word == "dont" && left.get(at + 1).is_some_and(|next| *next == "mind");
+        // "I'd rather start over" wants it; "rather than start over" does not.
+        let rather = *word == "rather" && left.get(at + 1).is_none_or(|next| *next != "than");
+        NEGATIONS.contains(word) && !mind && !rather
+    });
+    if denied {
+        return Some(MentionKind::Negated);
+    }
+    if clause.conditional && !left.starts_with(&["if", "you", "dont", "mind"]) {
+        return Some(MentionKind::Inside);
+    }
+    let right_frames = right.iter().take_while(|word| frame(word)).count();
+    let rest = &right[right_frames..];
+    let continues = right.first().is_some_and(|word| ABOUT.contains(word) && right.len() > 1)
+        || rest.first().is_some_and(|word| NEXT.contains(word) && !rest.contains(&"over"))
+        || right.first().is_some_and(|word| NEXT.contains(word) && right.get(1) != Some(&"over"));
+    if left.iter().all(|word| frame(word)) && (rest.is_empty() || continues) {
+        // "it is a fresh start" tells; "is it a new chat?" asks.
+        let asks = clause.asks && left.first().is_some_and(|word| ASKING.contains(word));
+        return asks.then_some(MentionKind::Question);
+    }
+    let asking = clause.asks || left.first().is_some_and(|word| ASKING.contains(word));
+    Some(if asking { MentionKind::Question } else { MentionKind::Inside })
+}
+
+/// Puts listed words in the place of misspelled ones; at most two letters in all.
+fn correct(words: &[&str]) -> Option<(Vec<String>, u8)> {
+    let grammar = &*GRAMMAR;
+    let mut left = 2;
+    let mut total = 0;
+    let mut out = Vec::with_capacity(words.len());
+    for word in words {
+        let known = grammar.frames.binary_search(word).is_ok() || grammar.real.binary_search(word).is_ok();
+        let fixed = if known { None } else { nearest(word, left) };
+        match fixed {
+            Some((meant, distance)) => {
+                left -= distance;
+                total += distance;
+                out.extend(meant);
+            }
+            None => out.push((*word).to_owned()),
+        }
+    }
+    (total > 0).then_some((out, total as u8))
+}
+
+fn nearest(word: &str, left: usize) -> Option<(Vec<String>, usize)> {
+    let grammar = &*GRAMMAR;
+    if left == 0 || !word.is_ascii() {
+        return None;
+    }
+    // A missing space: "newchat".
+    for at in 3..word.len().saturating_sub(2) {
+        let (first, second) = word.split_at(at);
+        let known = |part: &str| grammar.vocabulary.binary_search(&part).is_ok();
+        if known(first) && known(second) {
+            return Some((vec![first.to_owned(), second.to_owned()], 1));
+        }
+    }
+    if word == "nwe" || word == "enw" {
+        return Some((vec!["new".to_owned()], 1));
+    }
+    let near = |meant: &&&str| {
+        let limit = match meant.len() {
+            0..=3 => 0,
+            4..=6 => 1,
+            _ => typo::allowed(meant.len() + 4),
+        };
+        typo::distance(word, meant, limit.min(left))
+    };
+    grammar
+        .vocabulary
+        .iter()
+        .filter_map(|meant| near(&meant).map(|distance| (distance, *meant)))
+        .min()
+        .map(|(distance, meant)| (vec![meant.to_owned()], distance))
+}

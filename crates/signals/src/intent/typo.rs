@@ -1,0 +1,46 @@
+//! Typing errors: edit distance with swapped neighbours, scaled by length, at most two.
+
+/// The largest distance that is forgiven in a phrase of so many letters.
+pub(super) fn allowed(letters: usize) -> usize {
+    match letters {
+        0..=5 => 0,
+        6..=9 => 1,
+        _ => 2,
+    }
+}
+
+/// The number of letters to insert, delete, replace or swap, if it is at most `limit`.
+pub(super) fn distance(one: &str, other: &str, limit: usize) -> Option<usize> {
+    let (a, b): (Vec<char>, Vec<char>) = (one.chars().collect(), other.chars().collect());
+    if a.len().abs_diff(b.len()) > limit || a.len().max(b.len()) > 64 {
+        return None;
+    }
+    let mut before: Vec<usize> = Vec::new();
+    let mut last: Vec<usize> = (0..=b.len()).collect();
+    for i in 1..=a.len() {
+        let mut row = vec![i];
+        for j in 1..=b.len() {
+            let change = usize::from(a[i - 1] != b[j - 1]);
+            let mut best = (last[j] + 1).min(row[j - 1] + 1).min(last[j - 1] + change);
+            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                best = best.min(before[j - 2] + 1);
+            }
+            row.push(best);
+        }
+        before = std::mem::replace(&mut last, row);
+    }
+    last.last().copied().filter(|&found| found <= limit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn r3_distance_counts_swaps_as_one_and_has_a_limit() {
+        assert_eq!(distance("strat over", "start over", 2), Some(1));
+        assert_eq!(distance("new chat", "new chat", 0), Some(0));
+        assert_eq!(distance("abc", "xyz", 2), None);
+        assert_eq!((allowed(3), allowed(8), allowed(30)), (0, 1, 2));
+    }
+}
