@@ -150,7 +150,12 @@ impl Scope {
         self.slots.binary_search_by_key(&seq, |slot| slot.seq).ok().map(|at| &self.slots[at])
     }
 
-    fn write_journal(&mut self, disk: &dyn Disk, shares: &mut Shares, erase: &BTreeSet<Seq>) -> Result<(), Error> {
+    fn write_journal(
+        &mut self,
+        disk: &dyn Disk,
+        shares: &mut Shares,
+        erase: &BTreeSet<Seq>,
+    ) -> Result<(), Error> {
         let bones = erase.iter().any(|seq| self.slot(*seq).is_some_and(|slot| slot.kind.is_bone()));
         if bones {
             return self.rewrite_journal(disk, shares, erase);
@@ -161,7 +166,12 @@ impl Scope {
     }
 
     /// Writes the journal anew, without the bodies that are erased and with the new lines.
-    fn rewrite_journal(&mut self, disk: &dyn Disk, shares: &mut Shares, erase: &BTreeSet<Seq>) -> Result<(), Error> {
+    fn rewrite_journal(
+        &mut self,
+        disk: &dyn Disk,
+        shares: &mut Shares,
+        erase: &BTreeSet<Seq>,
+    ) -> Result<(), Error> {
         let (_, scan) = scan::read_journal(&self.folder)?;
         let mut share = shares.remove(&Sheet::Journal).unwrap_or_default();
         if let Some(mut rewrite) = Rewrite::of(&scan, erase)? {

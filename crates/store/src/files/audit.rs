@@ -89,7 +89,9 @@ fn batches(scans: &Scans) -> Vec<String> {
     let by_seq: BTreeMap<Seq, Batch> = lines.map(|line| (line.record.seq, line.batch)).collect();
     let pairs = by_seq.iter().zip(by_seq.iter().skip(1));
     let overlap = pairs.filter(|((_, before), (_, batch))| before != batch && batch.first <= before.last);
-    overlap.map(|(_, (seq, _))| format!("entry {seq}: it cannot have come with the entries it names")).collect()
+    overlap
+        .map(|(_, (seq, _))| format!("entry {seq}: it cannot have come with the entries it names"))
+        .collect()
 }
 
 /// Finds entries that are neither there nor known to be deleted.
@@ -100,7 +102,12 @@ fn gaps(folder: &Path, scans: &Scans, remains: Remains) -> Vec<String> {
     let (mut head, mut problems) = (Seq::ZERO, Vec::new());
     for (first, last) in there {
         if first > head.next() {
-            problems.push(format!("{}: entries {} to {} are missing", folder.display(), head.next(), first.previous()));
+            problems.push(format!(
+                "{}: entries {} to {} are missing",
+                folder.display(),
+                head.next(),
+                first.previous()
+            ));
         }
         head = head.max(last);
     }

@@ -39,8 +39,7 @@ pub(super) fn orders(scans: &Scans) -> Orders {
 
 /// Folds all that is there, and what remains of what was deleted.
 pub(super) fn fold(key: &Key, scans: &Scans, remains: &Remains) -> Result<State, Error> {
-    let mut records: BTreeMap<Seq, &Record> =
-        remains.husks.iter().map(|husk| (husk.seq, husk)).collect();
+    let mut records: BTreeMap<Seq, &Record> = remains.husks.iter().map(|husk| (husk.seq, husk)).collect();
     let mut there = BTreeSet::new();
     for record in scans.all().flat_map(|scan| &scan.lines).map(|placed| &placed.line.record) {
         if !there.insert(record.seq) {

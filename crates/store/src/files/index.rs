@@ -94,7 +94,8 @@ impl Index {
     /// Opens the index. One that cannot be read is set aside.
     pub(super) fn open(disk: Arc<dyn Disk>, sessions: &Path) -> Result<(Self, Found), Error> {
         let path = sessions.join(FILE_NAME);
-        let mut index = Self { disk, path, scopes: BTreeMap::new(), written: Written::NotYet, pace: Pace::Later };
+        let mut index =
+            Self { disk, path, scopes: BTreeMap::new(), written: Written::NotYet, pace: Pace::Later };
         let Some(bytes) = index.read()? else { return Ok((index, Found::Nothing)) };
         match parse(&bytes) {
             Ok(scopes) => {

@@ -148,13 +148,15 @@ mod tests {
     #[test]
     fn a_line_can_be_read_and_grepped() {
         let text = line(Bytes::Kept(r#"{"text":"hi"}"#.into())).encode().expect("a line");
-        let head = r#"{"seq":5,"segment":2,"at":"2026-03-01T10:00:00.000000Z","kind":"user","nth":3,"batch":[5,6],"#;
+        let head =
+            r#"{"seq":5,"segment":2,"at":"2026-03-01T10:00:00.000000Z","kind":"user","nth":3,"batch":[5,6],"#;
         assert_eq!(text, format!("{head}\"body\":{{\"text\":\"hi\"}}}}\n"));
     }
 
     #[test]
     fn every_byte_of_a_body_is_kept() {
-        let odd = ["{\"a\": 1.0e5 ,\"b\":\"\\u00e9\"}", " {} ", "{\n}", "not json", "", "null", "\"\u{2028}\""];
+        let odd =
+            ["{\"a\": 1.0e5 ,\"b\":\"\\u00e9\"}", " {} ", "{\n}", "not json", "", "null", "\"\u{2028}\""];
         for body in odd {
             let line = line(Bytes::Kept(body.to_owned()));
             let text = line.encode().expect("a line");

@@ -63,6 +63,8 @@ pub struct Files {
 struct Inner {
     disk: Arc<dyn Disk>,
     sessions: PathBuf,
+    /// Held by a sweep: two at a time would take away each other's notes.
+    sweeping: Mutex<()>,
     shelf: Shelf,
     index: Mutex<Index>,
     rows: Mutex<BTreeMap<Key, ScopeRow>>,

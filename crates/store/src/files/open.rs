@@ -23,6 +23,7 @@ pub(super) fn open(disk: Arc<dyn Disk>, dir: &Path) -> Result<Inner, Error> {
     let inner = Inner {
         disk,
         sessions,
+        sweeping: Mutex::default(),
         shelf: Shelf::default(),
         index: Mutex::new(index),
         rows: Mutex::default(),
@@ -91,9 +92,8 @@ impl Inner {
             }
         };
         let folders = self.folders()?;
-        let forgotten = lock(&self.index).forget(|key| {
-            !key.parse().is_ok_and(|key| folders.contains(&name::folder(&key)))
-        });
+        let forgotten = lock(&self.index)
+            .forget(|key| !key.parse().is_ok_and(|key| folders.contains(&name::folder(&key))));
         for key in forgotten {
             let repair = format!("scope {key} is not listed any more, because its folder is missing");
             tracing::warn!("{repair}");

@@ -97,7 +97,7 @@ pub(super) fn note_dropped(disk: &dyn Disk, folder: &Path, segment: segment::Num
         }
     }
     let ids = lines().filter_map(|line| line.message.clone()).collect();
-    let last = lines().last().map(husk).transpose();
+    let last = lines().next_back().map(husk).transpose();
     let last = last.map_err(|error| Error::damaged(scan.path.display().to_string(), error))?;
     write(disk, folder, &Note::Dropped { segment, entries, ids, last })
 }

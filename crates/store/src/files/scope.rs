@@ -161,7 +161,8 @@ impl Scope {
         }
         let Some(stored) = stored else { return Ok(()) };
         // Dropped and missing segments were sealed too, although the state does not list them.
-        let is_open = |number| stored.open.as_ref().is_some_and(|open| open.number == number);
+        let writing = || stored.open.iter().chain(&stored.side);
+        let is_open = |number| writing().any(|open| open.number == number);
         let sealed = |number: &segment::Number| *number < stored.next_segment && !is_open(*number);
         match append.records.iter().map(|record| record.segment).find(sealed) {
             Some(segment) => Err(Error::Sealed { segment }),
@@ -175,9 +176,8 @@ impl Scope {
         let last = reading.view.iter().map(|span| span.last).max().unwrap_or(Seq::ZERO);
         let begin = self.slots.partition_point(|slot| slot.seq < first);
         let end = self.slots.partition_point(|slot| slot.seq <= last).max(begin);
-        let seen = |slot: &&Slot| {
-            reading.filter.takes(slot.kind) && reading.view.hold(slot.segment, slot.seq)
-        };
+        let seen =
+            |slot: &&Slot| reading.filter.takes(slot.kind) && reading.view.hold(slot.segment, slot.seq);
         let slots = self.slots[begin..end].iter();
         let mut taken: Vec<Slot> = match reading.take {
             Take::Oldest(n) => slots.filter(seen).take(n).copied().collect(),

@@ -26,7 +26,12 @@ struct Note {
 
 /// Notes that segments of a scope are about to be dropped. A note too many does no harm: the scope's
 /// journal says what is dropped.
-pub(super) fn note(disk: &dyn Disk, sessions: &Path, key: &Key, segments: &[segment::Number]) -> Result<(), Error> {
+pub(super) fn note(
+    disk: &dyn Disk,
+    sessions: &Path,
+    key: &Key,
+    segments: &[segment::Number],
+) -> Result<(), Error> {
     let path = sessions.join(FILE_NAME);
     let is_new = !path.exists();
     let text = encode(&Note { scope: key.as_str().to_owned(), segments: segments.to_vec() })?;
@@ -54,6 +59,7 @@ fn keys_of(notes: &str) -> impl Iterator<Item = Key> {
 
 /// Deletes what can be deleted in all scopes and tells how many segments that were.
 pub(super) fn sweep(inner: &Inner) -> Result<usize, Error> {
+    let _alone = lock(&inner.sweeping);
     let path = inner.sessions.join(FILE_NAME);
     let (notes, read) = read_notes(&path)?;
     let mut keys: BTreeSet<Key> = keys_of(&notes).collect();

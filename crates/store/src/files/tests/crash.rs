@@ -34,7 +34,7 @@ fn count_steps() -> usize {
 }
 
 /// What the store has is what was acknowledged, or that and all of the append that was under way.
-fn settle(desk: &mut Desk, attempted: Option<Expected>) {
+pub(super) fn settle(desk: &mut Desk, attempted: Option<Expected>) {
     let found = desk.load().unwrap();
     if found != desk.expected.state
         && let Some(attempted) = attempted

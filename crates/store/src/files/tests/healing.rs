@@ -84,7 +84,10 @@ fn p9_a_session_whose_file_is_missing_is_not_listed_until_it_is_back() {
     assert_eq!(desk.listed(), [3, 1]);
     assert_eq!(desk.indexed(), [format!("{ME}#3"), ME.into()]);
     let problems = desk.problems().join("\n");
-    assert!(problems.contains("000002.jsonl is missing") && problems.contains("#2 is not listed"), "{problems}");
+    assert!(
+        problems.contains("000002.jsonl is missing") && problems.contains("#2 is not listed"),
+        "{problems}"
+    );
     desk.expected.state = Some(desk.state());
     desk.say("more");
     desk.new_session();

@@ -83,7 +83,20 @@ fn an_erased_body_is_nowhere_on_the_disk() {
 fn odd_scopes_have_folders_of_their_own() {
     let dir = folder();
     let mut desk = Desk::new(dir.path());
-    let keys = ["a:b", "a_b", "A:b", "../x", "..", ".", "con", "ü🙂", "index.json", "lock", "store.lock", &"x".repeat(1024)];
+    let keys = [
+        "a:b",
+        "a_b",
+        "A:b",
+        "../x",
+        "..",
+        ".",
+        "con",
+        "ü🙂",
+        "index.json",
+        "lock",
+        "store.lock",
+        &"x".repeat(1024),
+    ];
     for key in keys {
         desk.scope = key.parse().unwrap();
         desk.expected = Default::default();

@@ -4,7 +4,9 @@ mod crash;
 mod fault;
 mod healing;
 mod layout;
+mod random;
 mod sweeping;
+mod torn;
 
 use super::Files;
 use super::disk::{Disk, Machine};
@@ -15,6 +17,7 @@ use segue_core::decide::{Circumstances, Command, decide};
 use segue_core::entry::{Body, Bytes, Record, Seq, Spoken};
 use segue_core::message::{Message, MessageId, Role};
 use segue_core::policy::{Backlog, Policy};
+use segue_core::refusal::Refusal;
 use segue_core::scope::Key;
 use segue_core::session::{Id, Number, Title};
 use segue_core::span::Cut;
@@ -122,6 +125,10 @@ impl Desk {
     }
 
     pub fn append_of(&mut self, command: &Command) -> Append {
+        self.decide(command).unwrap()
+    }
+
+    pub fn decide(&mut self, command: &Command) -> Result<Append, Refusal> {
         self.ids += 1;
         self.now += jiff::SignedDuration::from_secs(60);
         let state = self.expected.state.clone();
@@ -131,16 +138,20 @@ impl Desk {
             _ => Some(Spoken { text: "/command".into(), message_id: None }),
         };
         let at = Circumstances { now: self.now, fresh: Id(uuid::Uuid::from_u128(self.ids)), spoken };
-        let mut decided = decide(&state, &self.policy, command, &at).unwrap();
+        let mut decided = decide(&state, &self.policy, command, &at)?;
         let id = match command {
             Command::Say { message, .. } => message.message_id.clone(),
             _ => None,
         };
-        Append::of(state, &mut decided, id)
+        Ok(Append::of(state, &mut decided, id))
     }
 
     pub fn try_run(&mut self, command: &Command) -> Result<(), (Error, Expected)> {
         let append = self.append_of(command);
+        self.try_append(append)
+    }
+
+    pub fn try_append(&mut self, append: Append) -> Result<(), (Error, Expected)> {
         let after = self.expected.after(&append);
         match self.inner().append(append) {
             Ok(()) => {
