@@ -129,6 +129,8 @@ pub enum Reason {
     },
     /// In legacy mode only commands move a session.
     LegacyMode,
+    /// `auto_route = "never"`: only commands move a session.
+    AutoRouteOff,
     /// A command asked for it.
     Commanded {
         /// The command, without what it was given.

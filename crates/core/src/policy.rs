@@ -14,6 +14,16 @@ pub enum Mode {
     Legacy,
 }
 
+/// Whether anything but a command may move a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum AutoRoute {
+    /// Yes.
+    #[default]
+    Auto,
+    /// No.
+    Never,
+}
+
 /// The timing of 000: a session stays fresh for a while, and not past the end of the day.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Segmented {
@@ -62,6 +72,8 @@ impl Default for Backlog {
 pub struct Policy {
     /// What `/new` does.
     pub mode: Mode,
+    /// Whether anything but a command may move a session.
+    pub auto_route: AutoRoute,
     /// When a session is no longer fresh.
     pub segmented: Segmented,
     /// How many sessions are kept.

@@ -9,8 +9,10 @@ pub mod memory;
 pub mod sqlite;
 mod store;
 pub mod types;
+mod url;
 pub mod verify;
 
 pub use error::Error;
 pub use store::Store;
+pub use url::Location;
 pub use types::{Append, Filter, Page, Reading, ScopeRow, Take};

@@ -50,6 +50,13 @@ pub enum Command {
         /// The session that it answers.
         session: Number,
     },
+    /// A message that is taken over from elsewhere as it is: nothing is decided about it.
+    Keep {
+        /// Who spoke.
+        role: Role,
+        /// What was said.
+        message: Message,
+    },
     /// `/new`: begin a new session; in legacy mode, empty the one there is.
     New {
         /// What was said after the command; the first message of the new session.
@@ -174,6 +181,7 @@ pub fn decide(
     match command {
         Command::Say { role, message } => say::say(desk, *role, message),
         Command::Reply { role, message, session } => late::reply(desk, *role, message, *session),
+        Command::Keep { role, message } => say::keep(desk, *role, message),
         Command::New { first } => match policy.mode {
             Mode::Segmented => new::new(desk, first.as_ref()),
             Mode::Legacy => clear::clear(desk, first.as_ref()),

@@ -6,7 +6,7 @@ use crate::entry::Body;
 use crate::freshness::{Freshness, freshness};
 use crate::message::{Message, Role};
 use crate::notice::Notice;
-use crate::policy::Mode;
+use crate::policy::{AutoRoute, Mode};
 use crate::refusal::Refusal;
 use crate::session::Number;
 
@@ -22,6 +22,9 @@ pub(super) fn say(mut desk: Desk<'_>, role: Role, message: &Message) -> Result<D
     }
     if desk.policy.mode == Mode::Legacy {
         return go_on(desk, role, message, previous, vec![Reason::LegacyMode]);
+    }
+    if desk.policy.auto_route == AutoRoute::Never {
+        return go_on(desk, role, message, previous, vec![Reason::AutoRouteOff]);
     }
     let Some(open) = &desk.state().open else { return Err(Refusal::NothingSaid) };
     let freshness = freshness(&desk.policy.segmented, open, desk.draft.effective_now());
@@ -43,6 +46,16 @@ pub(super) fn say(mut desk: Desk<'_>, role: Role, message: &Message) -> Result<D
             })
         }
     }
+}
+
+/// Takes a message over from elsewhere: where it belongs was decided there.
+pub(super) fn keep(mut desk: Desk<'_>, role: Role, message: &Message) -> Result<Decided, Refusal> {
+    let session = match desk.state().latest() {
+        Some(session) => session,
+        None => desk.open(None)?,
+    };
+    let about = desk.draft.push(Body::Message(role, message.clone()))?;
+    Ok(desk.close_quietly(session, about))
 }
 
 fn go_on(

@@ -6,7 +6,7 @@ mod suite;
 mod world;
 
 use segue_store::Store;
-// use segue_store::files::Files;
+use segue_store::files::Files;
 use segue_store::memory::Memory;
 use segue_store::sqlite::Sqlite;
 use std::path::PathBuf;
@@ -50,7 +50,7 @@ impl Bench for InSqlite {
     }
 }
 
-/*struct InFiles(tempfile::TempDir);
+struct InFiles(tempfile::TempDir);
 
 impl Bench for InFiles {
     fn open(&self) -> Arc<dyn Store> {
@@ -60,7 +60,7 @@ impl Bench for InFiles {
     fn is_durable(&self) -> bool {
         true
     }
-}*/
+}
 
 macro_rules! stores {
     ($($name:ident: $bench:expr;)*) => {$(
@@ -74,5 +74,5 @@ macro_rules! stores {
 stores! {
     memory: InMemory;
     sqlite: InSqlite(folder());
-    // files: InFiles(folder());
+    files: InFiles(folder());
 }

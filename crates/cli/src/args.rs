@@ -1,0 +1,263 @@
+//! What can be typed.
+
+use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
+use segue_core::entry::Seq;
+use segue_core::scope;
+use segue_core::session;
+use std::path::PathBuf;
+
+/// The session engine for AI agents.
+#[derive(Debug, Parser)]
+#[command(
+    name = "segue",
+    version,
+    max_term_width = 100,
+    after_help = "\
+Example:
+  segue replay examples/lisbon.jsonl      run a recorded conversation, boundaries drawn
+  segue scopes                            what is in the store
+  segue sessions list agent:main:cli:direct:me"
+)]
+pub struct Args {
+    /// What holds for every command.
+    #[command(flatten)]
+    pub common: Common,
+    /// The command.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// What holds for every command.
+#[derive(Debug, Clone, ClapArgs)]
+pub struct Common {
+    /// Where the log is: sqlite:PATH, files:DIR or memory:
+    #[arg(long, global = true, value_name = "URL")]
+    pub store: Option<String>,
+    /// One more configuration file, over the others
+    #[arg(long, global = true, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// Print JSON, for programs
+    #[arg(long, global = true)]
+    pub json: bool,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Run a recorded conversation through the engine, at its own time stamps
+    #[command(after_help = "\
+Example:
+  segue replay examples/lisbon.jsonl
+  segue replay - --json --store sqlite:test.db < conversation.jsonl
+
+A line of the file:
+  {\"at\":\"2026-03-01T10:00:00Z\",\"scope\":\"agent:main:cli:direct:me\",\"role\":\"user\",\"text\":\"hello\"}")]
+    Replay(Replay),
+    /// List the scopes, the last written first
+    Scopes {
+        /// How many at most
+        #[arg(long, default_value_t = 50)]
+        limit: usize,
+    },
+    /// Look at sessions, and move them
+    #[command(subcommand)]
+    Sessions(Sessions),
+    /// Show what the model would be given
+    #[command(after_help = "Example:\n  segue context agent:main:cli:direct:me --json")]
+    Context {
+        /// The scope
+        scope: scope::Key,
+        /// The model's window, in tokens
+        #[arg(long, value_name = "TOKENS", default_value_t = 128_000)]
+        window: usize,
+    },
+    /// Tell why the last messages went where they went
+    #[command(after_help = "Example:\n  segue why agent:main:cli:direct:me --last 3")]
+    Why {
+        /// The scope
+        scope: scope::Key,
+        /// How many decisions, newest first
+        #[arg(long, value_name = "N", default_value_t = 1)]
+        last: usize,
+    },
+    /// Recompute every digest, fold the log and compare it with the store
+    Verify {
+        /// The scope; all of them if none is named
+        scope: Option<scope::Key>,
+    },
+    /// Erase what one message says; the proof still holds
+    Erase {
+        /// The scope
+        scope: scope::Key,
+        /// The messages, by their numbers in `segue sessions show`
+        #[arg(required = true, value_parser = seq)]
+        messages: Vec<Seq>,
+    },
+    /// Write a session to standard output
+    #[command(after_help = "Example:\n  segue export agent:main:cli:direct:me#2 --format openai > chat.json")]
+    Export {
+        /// The session
+        key: session::Key,
+        /// The form
+        #[arg(long, value_enum, default_value_t = ExportFormat::Segue)]
+        format: ExportFormat,
+    },
+    /// Take a conversation over into a session of its own
+    #[command(
+        after_help = "Example:\n  segue import chat.json --format openai --scope agent:main:cli:direct:me"
+    )]
+    Import {
+        /// The file; - for standard input
+        path: PathBuf,
+        /// The form
+        #[arg(long, value_enum, default_value_t = ImportFormat::Segue)]
+        format: ImportFormat,
+        /// The scope; by default the one that the file names
+        #[arg(long)]
+        scope: Option<scope::Key>,
+    },
+    /// Look at the configuration
+    #[command(subcommand)]
+    Config(Config),
+    /// Print a script that completes commands in a shell
+    #[command(
+        after_help = "Example:\n  segue completions bash > ~/.local/share/bash-completion/completions/segue"
+    )]
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+}
+
+/// `segue replay`.
+#[derive(Debug, ClapArgs)]
+pub struct Replay {
+    /// The conversation, one JSON object a line; - for standard input
+    pub file: PathBuf,
+    /// The policy that decides
+    #[arg(long, value_name = "NAME")]
+    pub policy: Option<String>,
+    /// The model's window, in tokens
+    #[arg(long, value_name = "TOKENS", default_value_t = 128_000)]
+    pub window: usize,
+    /// Stop at the first bad line
+    #[arg(long)]
+    pub strict: bool,
+}
+
+/// `segue sessions`.
+#[derive(Debug, Subcommand)]
+pub enum Sessions {
+    /// List the sessions of a scope, newest first
+    List {
+        /// The scope
+        scope: scope::Key,
+    },
+    /// Show a session
+    Show {
+        /// The session
+        key: session::Key,
+    },
+    /// Begin a new session
+    New {
+        /// The scope
+        scope: scope::Key,
+    },
+    /// Make an older session the active one again
+    Resume {
+        /// The scope
+        scope: scope::Key,
+        /// Its number in `segue sessions list`
+        #[arg(value_parser = clap::value_parser!(u32).range(1..))]
+        n: u32,
+    },
+    /// Begin a session with the past of another one
+    #[command(after_help = "Example:\n  segue sessions fork agent:main:cli:direct:me#2 --at 14")]
+    Fork {
+        /// The session
+        key: session::Key,
+        /// The last message that both share; all of them by default
+        #[arg(long, value_name = "SEQ", value_parser = seq)]
+        at: Option<Seq>,
+    },
+    /// Move what was said from a message on to a new session
+    Split {
+        /// The scope
+        scope: scope::Key,
+        /// The first message of the new session
+        #[arg(long, value_name = "SEQ", value_parser = seq)]
+        at: Seq,
+    },
+    /// Take back the last new session, resume, fork or split
+    Undo {
+        /// The scope
+        scope: scope::Key,
+    },
+    /// Make one session of two
+    Merge {
+        /// The session that goes into the other one
+        from: session::Key,
+        /// The session that holds both then
+        into: session::Key,
+    },
+    /// Give a session a title
+    Rename {
+        /// The session
+        key: session::Key,
+        /// The title
+        title: String,
+    },
+    /// Drop a session and what it says
+    Delete {
+        /// The session
+        key: session::Key,
+    },
+    /// Drop the oldest sessions
+    Prune {
+        /// The scope
+        scope: scope::Key,
+        /// How many are kept, the active one included
+        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+        limit: u32,
+    },
+}
+
+/// `segue config`.
+#[derive(Debug, Subcommand)]
+pub enum Config {
+    /// Print every setting
+    Show {
+        /// Say where each value comes from
+        #[arg(long)]
+        origin: bool,
+    },
+    /// Say what is wrong with the configuration
+    Check,
+}
+
+/// The forms that `segue export` writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ExportFormat {
+    /// Segue's own: one JSON object a line
+    Segue,
+    /// OpenAI chat messages
+    Openai,
+    /// For people
+    Markdown,
+}
+
+/// The forms that `segue import` reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ImportFormat {
+    /// Segue's own: one JSON object a line
+    Segue,
+    /// OpenAI chat messages
+    Openai,
+}
+
+fn seq(text: &str) -> Result<Seq, String> {
+    match text.parse::<u64>() {
+        Ok(n) if n > 0 => Ok(Seq(n)),
+        _ => Err("a message is named by its number, 1 or more".to_owned()),
+    }
+}

@@ -1,0 +1,34 @@
+//! One file per verb.
+
+mod completions;
+mod config;
+mod context;
+mod erase;
+mod export;
+mod import;
+mod replay;
+mod scopes;
+mod sessions;
+mod verify;
+mod why;
+
+use crate::Exit;
+use crate::args::{Args, Command};
+
+/// Runs a command.
+pub async fn run(args: Args) -> anyhow::Result<Exit> {
+    let common = args.common;
+    match args.command {
+        Command::Replay(replay) => replay::run(&common, &replay).await,
+        Command::Scopes { limit } => scopes::run(&common, limit).await,
+        Command::Sessions(verb) => sessions::run(&common, verb).await,
+        Command::Context { scope, window } => context::run(&common, &scope, window).await,
+        Command::Why { scope, last } => why::run(&common, &scope, last).await,
+        Command::Verify { scope } => verify::run(&common, scope).await,
+        Command::Erase { scope, messages } => erase::run(&common, &scope, messages).await,
+        Command::Export { key, format } => export::run(&common, &key, format).await,
+        Command::Import { path, format, scope } => import::run(&common, &path, format, scope).await,
+        Command::Config(verb) => config::run(&common, &verb),
+        Command::Completions { shell } => completions::run(shell),
+    }
+}

@@ -1,0 +1,124 @@
+//! The shapes of `--json`. They are stable: fields may be added, never renamed.
+
+use segue_core::scope;
+use segue_core::segment;
+use segue_engine::Outcome;
+use segue_engine::history::{Explained, Listed, Told};
+use segue_engine::words::{self, Language};
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+/// Prints a value, one line.
+pub fn print(value: &impl Serialize) -> anyhow::Result<()> {
+    use std::io::Write;
+    let mut out = std::io::stdout().lock();
+    serde_json::to_writer(&mut out, value)?;
+    out.write_all(b"\n")?;
+    Ok(())
+}
+
+/// Names a segment so that no other scope has one of that name.
+pub fn segment(scope: &scope::Key, number: segment::Number) -> String {
+    format!("{scope}/{number}")
+}
+
+/// What came of a line of a replay.
+pub fn outcome(line: usize, outcome: &Outcome) -> Value {
+    json!({
+        "line": line,
+        "scope": outcome.scope.as_str(),
+        "session": outcome.session_key().to_string(),
+        "session_id": outcome.session_id.map(|id| id.to_string()),
+        "segment": outcome.segment.map(|number| segment(&outcome.scope, number)),
+        "seq": outcome.seq,
+        "action": outcome.action,
+        "cause": outcome.cause,
+        "confidence": outcome.confidence,
+        "state": "none",
+        "notice": outcome.notice,
+        "reply": outcome.reply,
+        "reasons": outcome.reasons,
+        "signals": Map::new(),
+        "control_model": "builtin",
+    })
+}
+
+/// What came of moving a session.
+pub fn moved(outcome: &Outcome) -> Value {
+    json!({
+        "action": outcome.action,
+        "session": outcome.session_key().to_string(),
+        "session_id": outcome.session_id.map(|id| id.to_string()),
+        "notice": outcome.notice.as_ref().or(outcome.reply.as_ref()),
+        "dropped": outcome.dropped.iter().map(|n| segue_core::session::Key::new(outcome.scope.clone(), *n).to_string()).collect::<Vec<_>>(),
+    })
+}
+
+/// A session of a list.
+pub fn listed(session: &Listed) -> Value {
+    json!({
+        "index": session.index,
+        "key": session.key.to_string(),
+        "session_id": session.session_id.to_string(),
+        "title": session.title,
+        "messages": session.messages,
+        "active": session.active,
+        "state": "none",
+        "parent": session.parent.as_ref().map(ToString::to_string),
+        "created_at": session.created_at.to_string(),
+        "updated_at": session.updated_at.to_string(),
+    })
+}
+
+/// A message in the shape of OpenAI's chat messages.
+pub fn chat(told: &Told) -> Value {
+    let mut message = Map::new();
+    message.insert("role".into(), told.role.name().into());
+    message.insert("content".into(), told.text.clone().into());
+    if let Some(said) = &told.message {
+        if !said.tool_calls.is_empty() {
+            let call = |call: &segue_core::message::ToolCall| {
+                let function = json!({ "name": call.name, "arguments": call.arguments });
+                json!({ "id": call.id, "type": "function", "function": function })
+            };
+            message.insert("tool_calls".into(), said.tool_calls.iter().map(call).collect());
+        }
+        if let Some(id) = &said.tool_call_id {
+            message.insert("tool_call_id".into(), id.clone().into());
+        }
+    }
+    Value::Object(message)
+}
+
+/// A message of `sessions show`.
+pub fn told(told: &Told) -> Value {
+    let mut message = chat(told);
+    if let Value::Object(fields) = &mut message {
+        fields.insert("seq".into(), told.seq.0.into());
+        fields.insert("at".into(), told.at.to_string().into());
+        if told.message.is_none() {
+            fields.insert("erased".into(), true.into());
+        }
+    }
+    message
+}
+
+/// A decision record.
+pub fn explained(explained: &Explained) -> Value {
+    let decision = &explained.decision;
+    let reasons: Vec<String> = decision.reasons.iter().map(|why| words::reason(Language::En, why)).collect();
+    let scope = &explained.session.scope;
+    json!({
+        "at": explained.at.to_string(),
+        "about": decision.about,
+        "preview": explained.preview,
+        "session": explained.session.to_string(),
+        "action": decision.action,
+        "cause": decision.cause,
+        "confidence": decision.confidence,
+        "policy": decision.policy,
+        "reasons": reasons,
+        "because": decision.reasons,
+        "notice": decision.notice.as_ref().map(|notice| words::notice(Language::En, scope, notice)),
+    })
+}

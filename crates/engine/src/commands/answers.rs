@@ -1,0 +1,74 @@
+//! The commands that only read: what they answer.
+
+use super::{Slash, refused};
+use crate::engine::{Engine, Turn};
+use crate::error::Error;
+use crate::history::{Listed, Told};
+use crate::request::{Request, pick_session};
+use crate::words::{self, Language};
+use segue_core::state::State;
+use std::sync::Arc;
+
+/// How many messages `/session show` shows.
+const SHOWN_MAX: usize = 10;
+
+impl Engine {
+    /// Answers a command that changes nothing.
+    pub(crate) async fn read_only(&self, turn: &Turn, slash: &Slash) -> Result<String, Error> {
+        let state = self.store.load(&turn.scope).await?;
+        let state = state.unwrap_or_else(|| Arc::new(State::empty(turn.scope.clone())));
+        let now = state.effective(turn.at);
+        match slash {
+            Slash::Help => Ok(words::help(turn.language)),
+            _ if state.latest().is_none() => Ok(words::nothing_said(turn.language)),
+            Slash::List => {
+                let list = self.list(&state).await?;
+                let line = |session: &Listed| words::listed(turn.language, session, now);
+                Ok(list.iter().map(line).collect::<Vec<_>>().join("\n"))
+            }
+            Slash::Show(pick) => match pick_session(&state, *pick) {
+                Ok(number) => {
+                    let told = self.messages(&state, number, SHOWN_MAX).await?;
+                    Ok(show(turn.language, &self.describe(&state, number).await?, &told, now))
+                }
+                Err(why) => Ok(refused(turn.language, &state, &Request::Undo, &why)),
+            },
+            Slash::Why(count) => {
+                let decisions = self.why(&state, *count).await?;
+                let told = decisions.iter().map(|explained| words::explained(turn.language, explained, now));
+                let told: Vec<String> = told.collect();
+                Ok(if told.is_empty() { words::nothing_said(turn.language) } else { told.join("\n") })
+            }
+            // What is left changes something and does not come here, so a status does no harm.
+            Slash::Status
+            | Slash::New(_)
+            | Slash::Undo
+            | Slash::Resume(_)
+            | Slash::Rename(..)
+            | Slash::Fork(_)
+            | Slash::Split(_)
+            | Slash::Delete(_) => {
+                let number = state.latest().unwrap_or(segue_core::session::Number::FIRST);
+                let session = self.describe(&state, number).await?;
+                Ok(words::status(turn.language, &session, &state, turn.policy.name(), now))
+            }
+        }
+    }
+}
+
+fn show(language: Language, session: &Listed, told: &[Told], now: segue_core::Timestamp) -> String {
+    let mut lines = vec![words::listed(language, session, now)];
+    lines.extend(told.iter().map(|told| format!("{:>4}  {}: {}", told.seq, told.role, one_line(&told.text))));
+    lines.join("\n")
+}
+
+/// How much of a message `/session show` shows, in characters.
+const LINE_CHARS_MAX: usize = 200;
+
+fn one_line(text: &str) -> String {
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match words.char_indices().nth(LINE_CHARS_MAX) {
+        Some((end, _)) => format!("{}…", &words[..end]),
+        None => words,
+    }
+}

@@ -1,0 +1,182 @@
+//! Reading slash commands.
+
+use crate::request::Pick;
+use crate::words::Command;
+use segue_core::entry::Seq;
+use segue_core::session::Title;
+
+/// How many decisions `/why` explains at most.
+const WHY_MAX: usize = 20;
+
+/// A slash command.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Slash {
+    /// `/new [TEXT]`, `/reset [TEXT]`.
+    New(Option<String>),
+    /// `/undo`.
+    Undo,
+    /// `/session list`.
+    List,
+    /// `/session resume N`.
+    Resume(usize),
+    /// `/session show [N]`.
+    Show(Pick),
+    /// `/session rename [N] TITLE`.
+    Rename(Pick, Title),
+    /// `/session fork [MESSAGE]`.
+    Fork(Option<Seq>),
+    /// `/session split MESSAGE`.
+    Split(Seq),
+    /// `/session delete N`.
+    Delete(usize),
+    /// `/status`.
+    Status,
+    /// `/why [COUNT]`.
+    Why(usize),
+    /// `/help`.
+    Help,
+}
+
+/// What a text is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Parsed {
+    /// No command.
+    Message,
+    /// A command.
+    Slash(Slash),
+    /// A command without what it needs.
+    Usage(Command),
+    /// A command that is not known.
+    Unknown,
+}
+
+/// Reads a text.
+///
+/// A command is a slash and a word of letters, at the very beginning. A path (`/usr/bin`) or a comment
+/// (`//`, `/*`) is no command.
+///
+/// ```
+/// use segue_engine::commands::{parse, Parsed, Slash};
+/// assert_eq!(parse("/reset"), Parsed::Slash(Slash::New(None)));
+/// assert_eq!(parse("/usr/bin/env is missing"), Parsed::Message);
+/// ```
+pub fn parse(text: &str) -> Parsed {
+    let Some(line) = text.trim().strip_prefix('/') else { return Parsed::Message };
+    let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+    // Telegram and others say to which bot a command goes: `/new@segue_bot`.
+    let word = word.split_once('@').map_or(word, |(word, _)| word);
+    let is_word = |word: &str| word.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
+    if !word.starts_with(|c: char| c.is_ascii_alphabetic()) || !is_word(word) {
+        return Parsed::Message;
+    }
+    let rest = rest.trim();
+    match word.to_ascii_lowercase().as_str() {
+        "new" | "reset" => Parsed::Slash(Slash::New((!rest.is_empty()).then(|| rest.to_owned()))),
+        "undo" => Parsed::Slash(Slash::Undo),
+        "status" => Parsed::Slash(Slash::Status),
+        "why" if rest.is_empty() => Parsed::Slash(Slash::Why(1)),
+        "why" => match rest.parse().ok().filter(|count| (1..=WHY_MAX).contains(count)) {
+            Some(count) => Parsed::Slash(Slash::Why(count)),
+            None => Parsed::Usage(Command::Why),
+        },
+        "help" => Parsed::Slash(Slash::Help),
+        "session" | "sessions" => session(rest),
+        _ => Parsed::Unknown,
+    }
+}
+
+fn session(rest: &str) -> Parsed {
+    let (verb, rest) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+    let rest = rest.trim();
+    let number = || rest.parse::<usize>().ok().filter(|n| *n > 0);
+    let seq = || rest.parse::<u64>().ok().filter(|n| *n > 0).map(Seq);
+    let slash = match verb.to_ascii_lowercase().as_str() {
+        "" | "list" | "ls" => Ok(Slash::List),
+        "resume" => number().map(Slash::Resume).ok_or(Command::SessionResume),
+        "delete" => number().map(Slash::Delete).ok_or(Command::SessionDelete),
+        "show" if rest.is_empty() => Ok(Slash::Show(Pick::Latest)),
+        "show" => number().map(|n| Slash::Show(Pick::Listed(n))).ok_or(Command::SessionShow),
+        "fork" if rest.is_empty() => Ok(Slash::Fork(None)),
+        "fork" => seq().map(|at| Slash::Fork(Some(at))).ok_or(Command::SessionFork),
+        "split" => seq().map(Slash::Split).ok_or(Command::SessionSplit),
+        "rename" => rename(rest).ok_or(Command::SessionRename),
+        _ => return Parsed::Unknown,
+    };
+    match slash {
+        Ok(slash) => Parsed::Slash(slash),
+        Err(usage) => Parsed::Usage(usage),
+    }
+}
+
+/// Reads `[N] TITLE`: a number alone is a title.
+fn rename(rest: &str) -> Option<Slash> {
+    let numbered = rest.split_once(char::is_whitespace).and_then(|(first, title)| {
+        let index = first.parse::<usize>().ok().filter(|n| *n > 0)?;
+        Some((Pick::Listed(index), Title::new(title)?))
+    });
+    let (pick, title) = match numbered {
+        Some(found) => found,
+        None => (Pick::Latest, Title::new(rest)?),
+    };
+    Some(Slash::Rename(pick, title))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn slash(text: &str) -> Slash {
+        match parse(text) {
+            Parsed::Slash(slash) => slash,
+            other => panic!("{text}: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn commands_are_read_in_all_their_forms() {
+        assert_eq!(slash("/new"), Slash::New(None));
+        assert_eq!(slash("  /NEW@segue_bot  "), Slash::New(None));
+        assert_eq!(slash("/reset fix the parser"), Slash::New(Some("fix the parser".into())));
+        assert_eq!(slash("/session"), Slash::List);
+        assert_eq!(slash("/session resume 2"), Slash::Resume(2));
+        assert_eq!(slash("/session show"), Slash::Show(Pick::Latest));
+        assert_eq!(slash("/session fork 12"), Slash::Fork(Some(Seq(12))));
+        let title = |t| Title::new(t).unwrap();
+        assert_eq!(
+            slash("/session rename 2 the parser"),
+            Slash::Rename(Pick::Listed(2), title("the parser"))
+        );
+        assert_eq!(slash("/session rename 2"), Slash::Rename(Pick::Latest, title("2")));
+    }
+
+    /// P-7: bounds and non-numbers give a usage line.
+    #[test]
+    fn p7_what_is_missing_gives_a_usage_line() {
+        for (text, usage) in [
+            ("/session resume", Command::SessionResume),
+            ("/session resume x", Command::SessionResume),
+            ("/session resume 0", Command::SessionResume),
+            ("/session resume -1", Command::SessionResume),
+            ("/session resume 99999999999999999999", Command::SessionResume),
+            ("/session rename", Command::SessionRename),
+            ("/session split soon", Command::SessionSplit),
+            ("/why not", Command::Why),
+        ] {
+            assert_eq!(parse(text), Parsed::Usage(usage), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_only_looks_like_a_command_is_a_message() {
+        for text in ["hello", "/usr/bin/env", "// comment", "/* c */", "/", "/ new", "/3", "a /new", "/新"] {
+            assert_eq!(parse(text), Parsed::Message, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_known_is_said_to_be_so() {
+        for text in ["/nwe", "/sesion list", "/session frobnicate", "/xyzzy"] {
+            assert_eq!(parse(text), Parsed::Unknown, "{text}");
+        }
+    }
+}

@@ -1,0 +1,385 @@
+//! The road of a message, and the only road: route, command, decide, commit.
+
+use crate::clock::{Clock, Ids, RandomIds, SystemClock};
+use crate::commands::{self, Parsed, Slash};
+use crate::config::{Config, UnknownCommand};
+use crate::error::Error;
+use crate::inbound::{Inbound, Target};
+use crate::outcome::{Delivery, Outcome};
+use crate::request::{Refused, Request};
+use crate::route::{route, user};
+use crate::states::States;
+use crate::words::{self, Language};
+use segue_core::Timestamp;
+use segue_core::decide::{Circumstances, Decided, decide};
+use segue_core::decision::{Action, Cause, Confidence, Decision, Reason};
+use segue_core::entry::{Body, Seq, Spoken};
+use segue_core::message::{Message, MessageId, Role};
+use segue_core::notice::Notice;
+use segue_core::policy::Policy;
+use segue_core::scope;
+use segue_core::session::Number;
+use segue_core::state::State;
+use segue_store::{Append, Store};
+use std::sync::Arc;
+
+/// How often a turn is decided again because others were faster.
+const TRIES_MAX: usize = 64;
+
+/// How many entries behind a message its decision is looked for.
+const DECISION_BEHIND_MAX: usize = 8;
+
+/// The session engine: takes messages, decides, keeps them, answers.
+///
+/// ```
+/// use segue_engine::{Engine, Inbound, config::Config};
+/// use segue_store::memory::Memory;
+/// # let runtime = tokio::runtime::Builder::new_current_thread().build()?;
+/// # runtime.block_on(async {
+/// let config = Config::load(vec![], &jiff::tz::TimeZone::UTC)?;
+/// let engine = Engine::open(std::sync::Arc::new(Memory::default()), config).await?;
+/// let me = "agent:main:cli:direct:me".parse()?;
+/// let outcome = engine.receive(Inbound::user(me, "2026-03-01T10:00:00Z".parse()?, "/new")).await?;
+/// assert_eq!(outcome.reply.as_deref(), Some("Started new session: agent:main:cli:direct:me"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Engine {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) config: Config,
+    states: States,
+    clock: Arc<dyn Clock>,
+    ids: Arc<dyn Ids>,
+}
+
+/// What a turn goes by.
+pub(crate) struct Turn {
+    pub(crate) scope: scope::Key,
+    pub(crate) at: Timestamp,
+    pub(crate) policy: Policy,
+    pub(crate) language: Language,
+    pub(crate) spoken: Option<Spoken>,
+}
+
+enum Committed {
+    Done(Box<Decided>),
+    Refused(Refused, Arc<State>),
+    Again(Seq),
+}
+
+impl Engine {
+    /// Opens an engine on a store, and deletes what could not be deleted before (P-8).
+    pub async fn open(store: Arc<dyn Store>, config: Config) -> Result<Self, Error> {
+        if let Err(error) = store.sweep().await {
+            tracing::warn!(%error, "dropped sessions could not be deleted; it is tried again at the next start");
+        }
+        let states = States::new(config.limits.scopes_cached_max);
+        Ok(Self { store, config, states, clock: Arc::new(SystemClock), ids: Arc::new(RandomIds) })
+    }
+
+    /// Uses another clock and other ids, for tests.
+    #[must_use]
+    pub fn with(self, clock: Arc<dyn Clock>, ids: Arc<dyn Ids>) -> Self {
+        Self { clock, ids, ..self }
+    }
+
+    /// Returns the store.
+    pub fn store(&self) -> &Arc<dyn Store> {
+        &self.store
+    }
+
+    /// Returns the settings.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// Returns the time now.
+    pub fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
+    /// Takes a message: routes it, does it if it is a command, else decides where it belongs and keeps it.
+    ///
+    /// When this returns, the message is durable. A second delivery of a message with the same id changes
+    /// nothing and gets the same answer.
+    pub async fn receive(&self, inbound: Inbound) -> Result<Outcome, Error> {
+        let Inbound { at, to, role, message, session } = inbound;
+        self.check(role, &message)?;
+        let (scope, user) = match to {
+            Target::Scope(scope) => (scope, None),
+            Target::Address(address) => {
+                (route(&self.config.routing, &address), user(&self.config.routing, &address))
+            }
+        };
+        let turn = self.turn(scope, user.as_deref(), at, &message.text);
+        if role != Role::User {
+            let request = match session {
+                Some(session) => Request::Reply(role, message, session),
+                None => Request::Say(role, message),
+            };
+            return self.ask(&turn, &request).await;
+        }
+        match commands::parse(&message.text) {
+            Parsed::Message => self.ask(&turn, &Request::Say(role, message)).await,
+            Parsed::Unknown if self.config.commands.unknown == UnknownCommand::Pass => {
+                self.ask(&turn, &Request::Say(role, message)).await
+            }
+            Parsed::Unknown => {
+                let reply = words::unknown_command(turn.language, &message.text);
+                self.answer(&turn, Action::Command, reply).await
+            }
+            Parsed::Usage(usage) => {
+                let reply = words::usage(turn.language, usage);
+                self.answer(&turn, Action::Refused, reply).await
+            }
+            Parsed::Slash(slash) => self.command(turn, slash, message).await,
+        }
+    }
+
+    /// Does what a program or an operator asks of a scope.
+    pub async fn request(
+        &self,
+        scope: &scope::Key,
+        at: Timestamp,
+        request: &Request,
+    ) -> Result<Outcome, Error> {
+        let turn = self.turn(scope.clone(), None, at, "");
+        self.ask(&turn, request).await
+    }
+
+    /// Loads the state of a scope.
+    pub async fn state(&self, scope: &scope::Key) -> Result<Arc<State>, Error> {
+        let state = self.store.load(scope).await?;
+        state.ok_or_else(|| Error::NoScope { scope: scope.clone() })
+    }
+
+    pub(crate) fn turn(&self, scope: scope::Key, user: Option<&str>, at: Timestamp, text: &str) -> Turn {
+        let policy = self.config.policy_for(&scope, user);
+        let language = self.config.language_for(&scope, user).for_text(text);
+        Turn { scope, at, policy, language, spoken: None }
+    }
+
+    fn check(&self, role: Role, message: &Message) -> Result<(), Error> {
+        let limits = &self.config.limits;
+        let (bytes, max) = (message.text.len(), limits.message_bytes_max);
+        if bytes > max {
+            return Err(Error::TooLong { bytes, max });
+        }
+        let bytes = message.message_id.as_ref().map_or(0, |id| id.0.len());
+        if bytes > limits.message_id_bytes_max {
+            return Err(Error::IdTooLong { bytes, max: limits.message_id_bytes_max });
+        }
+        // A tool may answer with nothing, and an agent may call a tool without a word.
+        let may_be_empty = match role {
+            Role::Tool => true,
+            Role::Assistant => !message.tool_calls.is_empty(),
+            Role::User | Role::System => false,
+        };
+        if message.text.trim().is_empty() && !may_be_empty {
+            return Err(Error::Empty);
+        }
+        Ok(())
+    }
+
+    /// Does a slash command.
+    async fn command(&self, mut turn: Turn, slash: Slash, message: Message) -> Result<Outcome, Error> {
+        let Message { text, message_id, sender, .. } = message;
+        let request = match slash {
+            // What stands behind `/new` is the first message of the new session, and carries its id.
+            Slash::New(Some(first)) => {
+                let first = Message { text: first, message_id, sender, ..Message::default() };
+                Request::New(Some(first))
+            }
+            other => match commands::request(&other) {
+                Some(request) => {
+                    turn.spoken = Some(Spoken { text, message_id });
+                    request
+                }
+                None => {
+                    let reply = self.read_only(&turn, &other).await?;
+                    return self.answer(&turn, Action::Command, reply).await;
+                }
+            },
+        };
+        let mut outcome = self.ask(&turn, &request).await?;
+        outcome.reply = outcome.reply.or_else(|| outcome.notice.clone());
+        Ok(outcome)
+    }
+
+    /// Answers without changing anything.
+    async fn answer(&self, turn: &Turn, action: Action, reply: String) -> Result<Outcome, Error> {
+        let state = self.store.load(&turn.scope).await?;
+        let state = state.unwrap_or_else(|| Arc::new(State::empty(turn.scope.clone())));
+        Ok(Outcome { reply: Some(reply), ..unmoved(&state, action) })
+    }
+
+    /// Decides and commits a request, and tells what came of it.
+    async fn ask(&self, turn: &Turn, request: &Request) -> Result<Outcome, Error> {
+        match self.commit(turn, request).await? {
+            Committed::Done(decided) => Ok(self.told(turn, *decided)),
+            Committed::Again(seq) => self.told_again(turn, seq).await,
+            Committed::Refused(refused, state) => {
+                let reply = Some(commands::refused(turn.language, &state, request, &refused));
+                Ok(Outcome { reply, ..unmoved(&state, Action::Refused) })
+            }
+        }
+    }
+
+    async fn commit(&self, turn: &Turn, request: &Request) -> Result<Committed, Error> {
+        let scope = &turn.scope;
+        let id = request.message_id().or(turn.spoken.as_ref().and_then(|s| s.message_id.as_ref()));
+        let mut drawer = self.states.turn(scope).await;
+        for _ in 0..TRIES_MAX {
+            let prior = match drawer.get(scope) {
+                Some(state) => state,
+                None => {
+                    let loaded = self.store.load(scope).await?;
+                    loaded.unwrap_or_else(|| Arc::new(State::empty(scope.clone())))
+                }
+            };
+            let command = match request.resolve(self.store.as_ref(), &prior).await? {
+                Ok(command) => command,
+                Err(refused) => return Ok(Committed::Refused(refused, prior)),
+            };
+            let fresh = self.ids.fresh(turn.at);
+            let circumstances = Circumstances { now: turn.at, fresh, spoken: turn.spoken.clone() };
+            let mut decided = match decide(&prior, &turn.policy, &command, &circumstances) {
+                Ok(decided) => decided,
+                Err(refusal) => match self.seen_before(scope, id).await? {
+                    // The first delivery may be why the second one is refused.
+                    Some(seq) => return Ok(Committed::Again(seq)),
+                    None => return Ok(Committed::Refused(refusal.into(), prior)),
+                },
+            };
+            let append = Append::of(prior, &mut decided, id.cloned());
+            let next = append.next.clone();
+            match self.store.append(append).await {
+                Ok(()) => {
+                    drawer.put(next);
+                    drop(drawer);
+                    self.sweep(&decided).await;
+                    return Ok(Committed::Done(Box::new(decided)));
+                }
+                Err(segue_store::Error::Conflict { .. }) => drawer.forget(scope),
+                Err(segue_store::Error::Duplicate { seq }) => return Ok(Committed::Again(seq)),
+                Err(error) => {
+                    drawer.forget(scope);
+                    return Err(error.into());
+                }
+            }
+        }
+        Err(Error::Busy { scope: scope.clone() })
+    }
+
+    async fn seen_before(&self, scope: &scope::Key, id: Option<&MessageId>) -> Result<Option<Seq>, Error> {
+        match id {
+            Some(id) => Ok(self.store.seen(scope, id).await?),
+            None => Ok(None),
+        }
+    }
+
+    /// Deletes what was dropped. It is noted in the store: what fails now is tried again at the next start.
+    async fn sweep(&self, decided: &Decided) {
+        if !decided.garbage.is_empty()
+            && let Err(error) = self.store.sweep().await
+        {
+            tracing::warn!(%error, "dropped sessions could not be deleted; it is tried again at the next start");
+        }
+    }
+
+    fn told(&self, turn: &Turn, decided: Decided) -> Outcome {
+        let state = &decided.state;
+        let (notice, reasons) = self.in_words(turn, decided.notice.as_ref(), &decided.reasons);
+        let open = state.open.as_ref().filter(|open| open.session == decided.session);
+        let late = state.segments.last_key_value().map(|(number, _)| *number);
+        Outcome {
+            session: decided.session,
+            session_id: state.sessions.get(&decided.session).map(|session| session.id),
+            segment: open.map(|open| open.number).or(late),
+            seq: decided.about,
+            action: decided.action,
+            cause: decided.cause,
+            confidence: decided.confidence,
+            because: decided.reasons,
+            reasons,
+            announces: decided.notice,
+            notice,
+            reply: None,
+            dropped: decided.dropped,
+            delivery: Delivery::First,
+            scope: turn.scope.clone(),
+        }
+    }
+
+    /// Finds the answer that a message got when it was delivered first.
+    async fn told_again(&self, turn: &Turn, seq: Seq) -> Result<Outcome, Error> {
+        let state = self.state(&turn.scope).await?;
+        let record = self.store.get(&turn.scope, seq).await?;
+        let segment = record.as_ref().map(|record| record.segment);
+        let behind = self.store.log(&turn.scope, seq, DECISION_BEHIND_MAX).await?;
+        let decision = behind.iter().find_map(|record| match record.body() {
+            Ok(Body::Decision(decision)) if decision.about == seq => Some(decision),
+            _ => None,
+        });
+        let unmoved = unmoved(&state, Action::Continue);
+        let Some(decision) = decision else {
+            return Ok(Outcome { seq: Some(seq), segment, delivery: Delivery::Again, ..unmoved });
+        };
+        let Decision { session, action, cause, confidence, reasons: because, notice: announces, .. } =
+            *decision;
+        let (notice, reasons) = self.in_words(turn, announces.as_ref(), &because);
+        let session_id = state.sessions.get(&session).map(|s| s.id);
+        Ok(Outcome {
+            session,
+            session_id,
+            segment,
+            seq: Some(seq),
+            action,
+            cause,
+            confidence,
+            because,
+            reasons,
+            announces,
+            notice,
+            delivery: Delivery::Again,
+            ..unmoved
+        })
+    }
+
+    fn in_words(
+        &self,
+        turn: &Turn,
+        notice: Option<&Notice>,
+        reasons: &[Reason],
+    ) -> (Option<String>, Vec<String>) {
+        let notice = notice.map(|notice| words::notice(turn.language, &turn.scope, notice));
+        (notice, reasons.iter().map(|reason| words::reason(turn.language, reason)).collect())
+    }
+}
+
+/// Makes the outcome of something that moved nothing.
+fn unmoved(state: &State, action: Action) -> Outcome {
+    let session = state.latest().unwrap_or(Number::FIRST);
+    let cause = match action {
+        Action::Command | Action::Refused => Cause::Command,
+        _ => Cause::None,
+    };
+    Outcome {
+        scope: state.scope.clone(),
+        session,
+        session_id: state.sessions.get(&session).map(|session| session.id),
+        segment: state.open.as_ref().map(|open| open.number),
+        seq: None,
+        action,
+        cause,
+        confidence: Confidence::CERTAIN,
+        because: Vec::new(),
+        reasons: Vec::new(),
+        announces: None,
+        notice: None,
+        reply: None,
+        dropped: Vec::new(),
+        delivery: Delivery::First,
+    }
+}

@@ -1,0 +1,42 @@
+//! What can go wrong on the road of a message, by what the host can do about it.
+
+use segue_core::scope;
+
+/// Why a message was not taken. Nothing was changed.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The message is longer than allowed.
+    #[error("the message has {bytes} bytes, at most {max} are taken; nothing was stored")]
+    TooLong {
+        /// How long it is.
+        bytes: usize,
+        /// How long it may be (`limits.message_bytes_max`).
+        max: usize,
+    },
+    /// The channel's id of the message is longer than allowed.
+    #[error("the message id has {bytes} bytes, at most {max} are taken; nothing was stored")]
+    IdTooLong {
+        /// How long it is.
+        bytes: usize,
+        /// How long it may be (`limits.message_id_bytes_max`).
+        max: usize,
+    },
+    /// There is nothing in the message.
+    #[error("the message is empty; nothing was stored")]
+    Empty,
+    /// Others keep writing to the scope. Try again.
+    #[error("{scope} is written to by others all the time; nothing was stored, try again")]
+    Busy {
+        /// The scope.
+        scope: scope::Key,
+    },
+    /// There is no such scope.
+    #[error("there is no scope {scope}; `segue scopes` lists them")]
+    NoScope {
+        /// The scope.
+        scope: scope::Key,
+    },
+    /// The store did not do what it was asked.
+    #[error(transparent)]
+    Store(#[from] segue_store::Error),
+}

@@ -1,0 +1,157 @@
+//! Reading back: sessions, their messages, and why things were decided.
+
+use crate::engine::Engine;
+use crate::error::Error;
+use segue_core::Timestamp;
+use segue_core::decision::Decision;
+use segue_core::entry::{Body, Bytes, Record, Seq};
+use segue_core::message::{Message, Role};
+use segue_core::session::{Id, Key, Number, Session};
+use segue_core::span::Spans;
+use segue_core::state::State;
+use segue_store::{Filter, Reading, Take};
+
+/// How many characters of a message are shown where there is room for a line only.
+pub const PREVIEW_CHARS_MAX: usize = 50;
+
+/// A session in a list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Listed {
+    /// Its place in the list, counted from 1, newest first.
+    pub index: usize,
+    /// Its key.
+    pub key: Key,
+    /// Its id.
+    pub session_id: Id,
+    /// Its title, or else the first words that were said in it.
+    pub title: Option<String>,
+    /// How many messages it holds.
+    pub messages: u32,
+    /// Whether it is the latest one.
+    pub active: bool,
+    /// The session that it came from.
+    pub parent: Option<Key>,
+    /// When it was created.
+    pub created_at: Timestamp,
+    /// When anything was last written into it.
+    pub updated_at: Timestamp,
+}
+
+/// A message as it was said.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Told {
+    /// Its entry.
+    pub seq: Seq,
+    /// Who spoke.
+    pub role: Role,
+    /// What was said; empty if it was erased.
+    pub text: String,
+    /// When, as the host told it.
+    pub at: Timestamp,
+    /// The whole message, unless it was erased.
+    pub message: Option<Message>,
+}
+
+/// A decision, with what it was about.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Explained {
+    /// When it was made.
+    pub at: Timestamp,
+    /// The decision.
+    pub decision: Decision,
+    /// The first characters of the message or command, unless they were erased.
+    pub preview: Option<String>,
+    /// The session that it ended up in.
+    pub session: Key,
+}
+
+impl Engine {
+    /// Lists the sessions of a scope, newest-created first (P-6).
+    pub async fn list(&self, state: &State) -> Result<Vec<Listed>, Error> {
+        let mut listed = Vec::new();
+        for (number, _) in state.list() {
+            listed.push(self.describe(state, number).await?);
+        }
+        Ok(listed)
+    }
+
+    /// Describes a session.
+    pub async fn describe(&self, state: &State, number: Number) -> Result<Listed, Error> {
+        let index = state.list().position(|(listed, _)| listed == number).map_or(0, |at| at + 1);
+        let Some(session) = state.sessions.get(&number) else {
+            return Err(Error::NoScope { scope: state.scope.clone() });
+        };
+        Ok(Listed {
+            index,
+            key: state.key(number),
+            session_id: session.id,
+            title: self.title(state, number, session).await?,
+            messages: state.messages_of(number),
+            active: state.latest() == Some(number),
+            parent: session.parent.map(|parent| state.key(parent)),
+            created_at: session.created_at,
+            updated_at: state.updated_at(number).unwrap_or(session.updated_at),
+        })
+    }
+
+    async fn title(&self, state: &State, number: Number, session: &Session) -> Result<Option<String>, Error> {
+        if let Some(title) = &session.title {
+            return Ok(Some(title.as_str().to_owned()));
+        }
+        let first = self.store.read(&state.scope, &Reading::first_message(state.view(number))).await?;
+        Ok(first.first().and_then(preview))
+    }
+
+    /// Reads the newest messages of a session, in order.
+    pub async fn messages(&self, state: &State, number: Number, newest: usize) -> Result<Vec<Told>, Error> {
+        let reading = Reading { take: Take::Newest(newest), ..Reading::messages(state.view(number)) };
+        let records = self.store.read(&state.scope, &reading).await?;
+        Ok(records.iter().filter_map(told).collect())
+    }
+
+    /// Explains the newest decisions of a scope, newest first.
+    pub async fn why(&self, state: &State, newest: usize) -> Result<Vec<Explained>, Error> {
+        let all = state.list().fold(Spans::default(), |all, (number, _)| all.union(&state.view(number)));
+        let reading = Reading { view: all, filter: Filter::Decisions, take: Take::Newest(newest) };
+        let mut explained = Vec::new();
+        for record in self.store.read(&state.scope, &reading).await?.iter().rev() {
+            let Ok(Body::Decision(decision)) = record.body() else { continue };
+            let about = self.store.get(&state.scope, decision.about).await?;
+            explained.push(Explained {
+                at: record.at,
+                preview: about.as_ref().and_then(preview),
+                session: state.key(decision.session),
+                decision: *decision,
+            });
+        }
+        Ok(explained)
+    }
+}
+
+fn told(record: &Record) -> Option<Told> {
+    let role = record.kind.role()?;
+    let message = match record.body() {
+        Ok(Body::Message(_, message)) => Some(message),
+        _ => None,
+    };
+    Some(Told {
+        seq: record.seq,
+        role,
+        text: message.as_ref().map(|message| message.text.clone()).unwrap_or_default(),
+        at: message.as_ref().and_then(|message| message.given_at).unwrap_or(record.at),
+        message,
+    })
+}
+
+/// Returns the first characters of what was said, on one line, cut on a character.
+fn preview(record: &Record) -> Option<String> {
+    let Bytes::Kept(_) = &record.bytes else { return None };
+    let text = match record.body().ok()? {
+        Body::Message(_, message) => message.text,
+        Body::Command(spoken) => spoken.text,
+        _ => return None,
+    };
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let cut: String = line.chars().take(PREVIEW_CHARS_MAX).collect();
+    (!cut.is_empty()).then_some(cut)
+}

@@ -1,0 +1,25 @@
+//! The road of a message through Segue.
+//!
+//! [`Engine::receive`] takes a message along the one road there is: route, command, decide, commit. The
+//! rules are in `segue-core`, the log is in `segue-store`; this crate joins them.
+
+pub mod clock;
+pub mod commands;
+pub mod config;
+pub mod context;
+mod engine;
+pub mod error;
+pub mod history;
+pub mod inbound;
+pub mod outcome;
+pub mod port;
+pub mod request;
+pub mod route;
+mod states;
+pub mod words;
+
+pub use engine::Engine;
+pub use error::Error;
+pub use inbound::{Inbound, Target};
+pub use outcome::{Delivery, Outcome};
+pub use request::{Pick, Request};

@@ -1,0 +1,59 @@
+//! What came of a message: the answer to the host.
+
+use segue_core::decision::{Action, Cause, Confidence, Reason};
+use segue_core::entry::Seq;
+use segue_core::notice::Notice;
+use segue_core::scope;
+use segue_core::segment;
+use segue_core::session::{Id, Key, Number};
+
+/// Whether a message was taken now or had been taken before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Delivery {
+    /// It was taken now.
+    First,
+    /// The channel had delivered it before: nothing was changed, and this is the answer of then.
+    Again,
+}
+
+/// What came of a message or command.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Outcome {
+    /// The scope that it fell into.
+    pub scope: scope::Key,
+    /// The session that it ended up in.
+    pub session: Number,
+    /// That session's id; nothing if there is no session yet.
+    pub session_id: Option<Id>,
+    /// The segment that it was written to; nothing if nothing was written.
+    pub segment: Option<segment::Number>,
+    /// Its entry; nothing if nothing was written.
+    pub seq: Option<Seq>,
+    /// What was done.
+    pub action: Action,
+    /// What kind of evidence decided.
+    pub cause: Cause,
+    /// How sure it is.
+    pub confidence: Confidence,
+    /// Why, to be told in any language.
+    pub because: Vec<Reason>,
+    /// Why, in sentences.
+    pub reasons: Vec<String>,
+    /// What the user is to be told, to be told in any language.
+    pub announces: Option<Notice>,
+    /// What the user is to be told about a boundary, in one line.
+    pub notice: Option<String>,
+    /// What a command answers. Where there is one, it says all that the notice says.
+    pub reply: Option<String>,
+    /// The sessions that were dropped.
+    pub dropped: Vec<Number>,
+    /// Whether it was taken now or before.
+    pub delivery: Delivery,
+}
+
+impl Outcome {
+    /// Returns the key of the session that it ended up in.
+    pub fn session_key(&self) -> Key {
+        Key::new(self.scope.clone(), self.session)
+    }
+}

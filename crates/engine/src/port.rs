@@ -1,0 +1,73 @@
+//! Taking conversations over from elsewhere.
+
+use crate::engine::Engine;
+use crate::error::Error;
+use crate::outcome::{Delivery, Outcome};
+use crate::request::{Pick, Request};
+use segue_core::Timestamp;
+use segue_core::message::{Message, MessageId, Role};
+use segue_core::scope;
+use segue_core::session::{Key, Title};
+
+/// A conversation from elsewhere.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Conversation {
+    /// Its title.
+    pub title: Option<Title>,
+    /// Its messages, with their times, in order.
+    pub messages: Vec<(Timestamp, Role, Message)>,
+}
+
+/// What came of an import.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Imported {
+    /// The session that holds the conversation; nothing if all of it was there before.
+    pub session: Option<Key>,
+    /// How many messages were taken over.
+    pub taken: usize,
+    /// How many had been taken over before.
+    pub known: usize,
+}
+
+impl Engine {
+    /// Takes a conversation over into a session of its own, which is latest then. What was taken over
+    /// before is left alone: a second import changes nothing.
+    pub async fn import(&self, scope: &scope::Key, conversation: Conversation) -> Result<Imported, Error> {
+        let prefix = fingerprint(&conversation);
+        let mut imported = Imported { session: None, taken: 0, known: 0 };
+        for (at, (time, role, mut message)) in conversation.messages.into_iter().enumerate() {
+            let own = || MessageId(format!("import:{prefix}:{at}"));
+            let id = message.message_id.get_or_insert_with(own).clone();
+            if self.store.seen(scope, &id).await?.is_some() {
+                imported.known += 1;
+                continue;
+            }
+            if imported.session.is_none() && self.store.load(scope).await?.is_some() {
+                self.request(scope, time, &Request::New(None)).await?;
+            }
+            let outcome: Outcome = self.request(scope, time, &Request::Keep(role, message)).await?;
+            imported.session = Some(outcome.session_key());
+            match outcome.delivery {
+                Delivery::First => imported.taken += 1,
+                Delivery::Again => imported.known += 1,
+            }
+        }
+        if let (Some(session), Some(title)) = (&imported.session, conversation.title) {
+            let rename = Request::Rename(Pick::Numbered(session.number), title);
+            let at = self.state(scope).await?.clock;
+            self.request(scope, at, &rename).await?;
+        }
+        Ok(imported)
+    }
+}
+
+/// Tells a conversation from every other one, so that its messages have ids of their own.
+fn fingerprint(conversation: &Conversation) -> String {
+    let mut hasher = blake3::Hasher::new();
+    for (_, role, message) in &conversation.messages {
+        hasher.update(role.name().as_bytes());
+        hasher.update(&(message.text.len() as u64).to_le_bytes());
+        hasher.update(message.text.as_bytes());
+    }
+    hasher.finalize().to_hex().chars().take(16).collect()
+}

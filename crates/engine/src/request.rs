@@ -1,0 +1,198 @@
+//! Requests: what people and programs ask of a scope, before it is known what that means there.
+
+use segue_core::decide::Command;
+use segue_core::entry::{Kind, Record, Seq};
+use segue_core::message::{Message, Role};
+use segue_core::policy::Backlog;
+use segue_core::refusal::Refusal;
+use segue_core::session::{Number, Title};
+use segue_core::span::Cut;
+use segue_core::state::State;
+use segue_store::Store;
+
+/// Which session is meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pick {
+    /// The latest one.
+    Latest,
+    /// The one at a place of the list, counted from 1, newest first.
+    Listed(usize),
+    /// The one with a number.
+    Numbered(Number),
+}
+
+/// What is asked of a scope.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Request {
+    /// A message for the latest session.
+    Say(Role, Message),
+    /// A reply that was made for a session.
+    Reply(Role, Message, Number),
+    /// A message that is taken over from elsewhere as it is, into the latest session.
+    Keep(Role, Message),
+    /// Begin a new session, perhaps with a first message.
+    New(Option<Message>),
+    /// Make an older session latest again.
+    Resume(Pick),
+    /// Take back the last boundary.
+    Undo,
+    /// Begin a session with another one's past, up to a message or whole.
+    Fork(Pick, Option<Seq>),
+    /// Move what was said from a message on to a new session.
+    Split(Seq),
+    /// Make one session of two: the first goes into the second.
+    Merge(Pick, Pick),
+    /// Give a session a title.
+    Rename(Pick, Title),
+    /// Drop the oldest sessions past a limit.
+    Prune(Backlog),
+    /// Drop a session.
+    Delete(Pick),
+    /// Erase what messages say.
+    Erase(Vec<Seq>),
+}
+
+/// Why a request cannot be done.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Refused {
+    /// The rules refuse it.
+    Rule(Refusal),
+    /// The list has no such place.
+    NotListed {
+        /// The place.
+        index: usize,
+        /// How long the list is.
+        count: usize,
+    },
+    /// There is no message with that number.
+    NoMessage(Seq),
+}
+
+impl From<Refusal> for Refused {
+    fn from(refusal: Refusal) -> Self {
+        Self::Rule(refusal)
+    }
+}
+
+impl Request {
+    /// Returns the channel's id of the message, if there is one.
+    pub(crate) fn message_id(&self) -> Option<&segue_core::message::MessageId> {
+        match self {
+            Self::Say(_, message) | Self::Reply(_, message, _) | Self::Keep(_, message) => {
+                message.message_id.as_ref()
+            }
+            Self::New(first) => first.as_ref()?.message_id.as_ref(),
+            _ => None,
+        }
+    }
+
+    /// Finds out what the request means for a scope as it is.
+    pub(crate) async fn resolve(
+        &self,
+        store: &dyn Store,
+        state: &State,
+    ) -> Result<Result<Command, Refused>, segue_store::Error> {
+        let pick = |pick| pick_session(state, pick);
+        Ok(Ok(match self {
+            Self::Say(role, message) => Command::Say { role: *role, message: message.clone() },
+            Self::Reply(role, message, session) => {
+                Command::Reply { role: *role, message: message.clone(), session: *session }
+            }
+            Self::Keep(role, message) => Command::Keep { role: *role, message: message.clone() },
+            Self::New(first) => Command::New { first: first.clone() },
+            Self::Undo => Command::Undo,
+            Self::Prune(keep) => Command::Prune { keep: *keep },
+            Self::Resume(session) => match pick(*session) {
+                Ok(session) => Command::Resume { session },
+                Err(refused) => return Ok(Err(refused)),
+            },
+            Self::Fork(session, at) => {
+                let session = match pick(*session) {
+                    Ok(session) => session,
+                    Err(refused) => return Ok(Err(refused)),
+                };
+                match at {
+                    None => Command::Fork { session, at: None },
+                    Some(at) => match cut(store, state, session, *at).await? {
+                        Ok(cut) => Command::Fork { session, at: Some(cut) },
+                        Err(refused) => return Ok(Err(refused)),
+                    },
+                }
+            }
+            Self::Split(at) => {
+                let session = match pick(Pick::Latest) {
+                    Ok(session) => session,
+                    Err(refused) => return Ok(Err(refused)),
+                };
+                match cut(store, state, session, *at).await? {
+                    Ok(at) => Command::Split { at },
+                    Err(refused) => return Ok(Err(refused)),
+                }
+            }
+            Self::Merge(from, into) => match (pick(*from), pick(*into)) {
+                (Ok(from), Ok(into)) => Command::Merge { from, into },
+                (Err(refused), _) | (_, Err(refused)) => return Ok(Err(refused)),
+            },
+            Self::Rename(session, title) => match pick(*session) {
+                Ok(session) => Command::Rename { session, title: title.clone() },
+                Err(refused) => return Ok(Err(refused)),
+            },
+            Self::Delete(session) => match pick(*session) {
+                Ok(session) => Command::Delete { session },
+                Err(refused) => return Ok(Err(refused)),
+            },
+            Self::Erase(entries) => match erasable(store, state, entries).await? {
+                Ok(entries) => Command::Erase { entries },
+                Err(refused) => return Ok(Err(refused)),
+            },
+        }))
+    }
+}
+
+/// Finds the session that is meant.
+pub(crate) fn pick_session(state: &State, pick: Pick) -> Result<Number, Refused> {
+    match pick {
+        Pick::Latest => state.latest().ok_or(Refused::Rule(Refusal::NothingSaid)),
+        Pick::Numbered(number) => Ok(number),
+        Pick::Listed(index) => {
+            state.nth(index).ok_or(Refused::NotListed { index, count: state.list().count() })
+        }
+    }
+}
+
+async fn message(store: &dyn Store, state: &State, seq: Seq) -> Result<Option<Record>, segue_store::Error> {
+    let record = store.get(&state.scope, seq).await?;
+    Ok(record.filter(|record| record.kind.role().is_some()))
+}
+
+async fn cut(
+    store: &dyn Store,
+    state: &State,
+    session: Number,
+    at: Seq,
+) -> Result<Result<Cut, Refused>, segue_store::Error> {
+    let Some(record) = message(store, state, at).await? else { return Ok(Err(Refused::NoMessage(at))) };
+    let across = state.view(session).across(at);
+    let before = store.before(&state.scope, at, &across).await?;
+    Ok(Ok(Cut { message: at, segment: record.segment, before }))
+}
+
+/// Keeps what can be erased: messages and commands that still say something.
+async fn erasable(
+    store: &dyn Store,
+    state: &State,
+    entries: &[Seq],
+) -> Result<Result<Vec<Seq>, Refused>, segue_store::Error> {
+    let mut left = Vec::new();
+    for seq in entries {
+        match store.get(&state.scope, *seq).await? {
+            Some(r) if r.kind.role().is_some() || r.kind == Kind::Command => {
+                if matches!(r.bytes, segue_core::entry::Bytes::Kept(_)) {
+                    left.push(*seq);
+                }
+            }
+            _ => return Ok(Err(Refused::NoMessage(*seq))),
+        }
+    }
+    Ok(Ok(left))
+}

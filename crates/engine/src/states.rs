@@ -1,0 +1,63 @@
+//! The states of scopes in memory, and whose turn it is in each.
+//!
+//! A state here is a guess that the store checks at the append: a wrong one costs a read, never a message.
+
+use segue_core::scope::Key;
+use segue_core::state::State;
+use std::collections::HashMap;
+use std::hash::{BuildHasher, RandomState};
+use std::sync::Arc;
+use tokio::sync::{Mutex, MutexGuard};
+
+/// How many drawers there are; turns of scopes in different drawers do not wait for each other.
+const DRAWERS: usize = 256;
+
+/// The states that were used lately.
+#[derive(Debug)]
+pub(crate) struct States {
+    drawers: Vec<Mutex<Drawer>>,
+    hasher: RandomState,
+}
+
+/// The scopes that share a turn.
+#[derive(Debug)]
+pub(crate) struct Drawer {
+    states: HashMap<Key, Arc<State>>,
+    states_max: usize,
+}
+
+impl States {
+    /// Makes room for some states.
+    pub(crate) fn new(states_max: usize) -> Self {
+        let states_max = states_max.div_ceil(DRAWERS).max(1);
+        let drawer = || Mutex::new(Drawer { states: HashMap::new(), states_max });
+        Self { drawers: std::iter::repeat_with(drawer).take(DRAWERS).collect(), hasher: RandomState::new() }
+    }
+
+    /// Waits for the scope's turn.
+    pub(crate) async fn turn(&self, scope: &Key) -> MutexGuard<'_, Drawer> {
+        let at = self.hasher.hash_one(scope) as usize % DRAWERS;
+        self.drawers[at].lock().await
+    }
+}
+
+impl Drawer {
+    pub(crate) fn get(&self, scope: &Key) -> Option<Arc<State>> {
+        self.states.get(scope).cloned()
+    }
+
+    pub(crate) fn put(&mut self, state: Arc<State>) {
+        if self.states.len() >= self.states_max
+            && !self.states.contains_key(&state.scope)
+            && let Some(other) = self.states.keys().next().cloned()
+        {
+            // Any one will do: who comes back is read again.
+            self.states.remove(&other);
+        }
+        self.states.insert(state.scope.clone(), state);
+    }
+
+    pub(crate) fn forget(&mut self, scope: &Key) {
+        self.states.remove(scope);
+    }
+}

@@ -1,0 +1,104 @@
+//! Sessions and decisions as lines: what `/session list`, `/status` and `/why` answer.
+
+use super::{Language, age, reason};
+use crate::history::{Explained, Listed};
+use segue_core::Timestamp;
+use segue_core::decision::Action;
+use segue_core::state::State;
+
+fn ago(language: Language, at: Timestamp, now: Timestamp) -> String {
+    age(language, i64::try_from(now.duration_since(at).as_millis()).unwrap_or(i64::MAX))
+}
+
+/// Tells that a scope is empty.
+pub fn nothing_said(language: Language) -> String {
+    match language {
+        Language::En => "Nothing has been said here yet.",
+        Language::Zh => "这里还没有任何消息。",
+    }
+    .to_owned()
+}
+
+fn title(language: Language, session: &Listed) -> &str {
+    match (&session.title, language) {
+        (Some(title), _) => title,
+        (None, Language::En) => "(empty)",
+        (None, Language::Zh) => "（空）",
+    }
+}
+
+/// Writes a session as a line of a list; the active one is marked.
+pub fn listed(language: Language, session: &Listed, now: Timestamp) -> String {
+    let mark = if session.active { '*' } else { ' ' };
+    let (index, title, n) = (session.index, title(language, session), session.messages);
+    let ago = ago(language, session.updated_at, now);
+    match language {
+        Language::En => {
+            let messages = if n == 1 { "message" } else { "messages" };
+            format!("{mark} {index}  {title} ({n} {messages}, {ago})")
+        }
+        Language::Zh => format!("{mark} {index}  {title}（{n} 条消息，{ago}）"),
+    }
+}
+
+/// Tells where a conversation stands.
+pub fn status(language: Language, session: &Listed, state: &State, policy: &str, now: Timestamp) -> String {
+    let (key, n, count) = (&session.key, session.messages, state.list().count());
+    let (title, ago) = (title(language, session), ago(language, session.updated_at, now));
+    let digest = state.open.as_ref().map(|open| open.digest.to_string()).unwrap_or_default();
+    let digest = digest.get(..12).unwrap_or_default();
+    match language {
+        Language::En => format!(
+            "Session {key}: {title}\nMessages: {n}, the last one {ago}\nSessions here: {count}\n\
+             Policy: {policy}\nDigest: {digest}"
+        ),
+        Language::Zh => format!(
+            "会话 {key}：{title}\n消息：{n} 条，最近一条在{ago}\n这里的会话：{count} 个\n策略：{policy}\n摘要：{digest}"
+        ),
+    }
+}
+
+/// Tells what was decided about a message, and why.
+pub fn explained(language: Language, explained: &Explained, now: Timestamp) -> String {
+    let decision = &explained.decision;
+    let ago = ago(language, explained.at, now);
+    let reasons: Vec<String> = decision.reasons.iter().map(|why| reason(language, why)).collect();
+    let (session, verb) = (&explained.session, verb(language, decision.action));
+    match language {
+        Language::En => {
+            let about = explained.preview.as_deref().unwrap_or("(erased)");
+            format!("\"{about}\" ({ago}) {verb} {session}. {}", reasons.join(" "))
+        }
+        Language::Zh => {
+            let about = explained.preview.as_deref().unwrap_or("（已抹去）");
+            format!("“{about}”（{ago}）{verb} {session}。{}", reasons.join(""))
+        }
+    }
+}
+
+fn verb(language: Language, action: Action) -> &'static str {
+    match (language, action) {
+        (Language::En, Action::Continue | Action::ContinueSummarize | Action::ContinueReinject) => {
+            "went on in"
+        }
+        (Language::En, Action::Ask) => "was asked about in",
+        (Language::En, Action::New | Action::NewCarryOver) => "started",
+        (Language::En, Action::Fork) => "forked",
+        (Language::En, Action::Resume) => "went back to",
+        (Language::En, Action::Merge) => "joined what was said to",
+        (Language::En, Action::Split) => "split off",
+        (Language::En, Action::Clear) => "emptied",
+        (Language::En, Action::Command) => "was a command in",
+        (Language::En, Action::Refused) => "was refused in",
+        (Language::Zh, Action::Continue | Action::ContinueSummarize | Action::ContinueReinject) => "留在了",
+        (Language::Zh, Action::Ask) => "需要确认，当时在",
+        (Language::Zh, Action::New | Action::NewCarryOver) => "开始了",
+        (Language::Zh, Action::Fork) => "分叉出",
+        (Language::Zh, Action::Resume) => "回到了",
+        (Language::Zh, Action::Merge) => "合并到",
+        (Language::Zh, Action::Split) => "拆分出",
+        (Language::Zh, Action::Clear) => "清空了",
+        (Language::Zh, Action::Command) => "是一条命令，在",
+        (Language::Zh, Action::Refused) => "被拒绝，当时在",
+    }
+}

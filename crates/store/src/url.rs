@@ -1,0 +1,78 @@
+//! Where a store is, as a URL.
+
+use crate::error::Error;
+use crate::files::Files;
+use crate::memory::Memory;
+use crate::sqlite::Sqlite;
+use crate::store::Store;
+use std::fmt;
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::sync::Arc;
+
+/// Where a store is.
+///
+/// ```
+/// use segue_store::Location;
+/// assert_eq!("sqlite:segue.db".parse(), Ok(Location::Sqlite("segue.db".into())));
+/// assert!("segue.db".parse::<Location>().is_err());
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Location {
+    /// In memory.
+    Memory,
+    /// In a SQLite file.
+    Sqlite(PathBuf),
+    /// In files below a folder.
+    Files(PathBuf),
+}
+
+/// The text does not name a store.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("'{0}' names no store: it is sqlite:PATH, files:DIR or memory:")]
+pub struct NotALocation(String);
+
+impl FromStr for Location {
+    type Err = NotALocation;
+
+    fn from_str(url: &str) -> Result<Self, NotALocation> {
+        let wrong = || NotALocation(url.to_owned());
+        let (scheme, path) = url.split_once(':').ok_or_else(wrong)?;
+        match (scheme, path) {
+            ("memory", "" | "//") => Ok(Self::Memory),
+            ("sqlite" | "files", "") => Err(wrong()),
+            ("sqlite", path) => Ok(Self::Sqlite(path.into())),
+            ("files", path) => Ok(Self::Files(path.into())),
+            _ => Err(wrong()),
+        }
+    }
+}
+
+impl fmt::Display for Location {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Memory => f.write_str("memory:"),
+            Self::Sqlite(path) => write!(f, "sqlite:{}", path.display()),
+            Self::Files(path) => write!(f, "files:{}", path.display()),
+        }
+    }
+}
+
+impl Location {
+    /// Opens the store, making its folder where there is none.
+    pub fn open(&self) -> Result<Arc<dyn Store>, Error> {
+        match self {
+            Self::Memory => Ok(Arc::new(Memory::default())),
+            Self::Files(folder) => Ok(Arc::new(Files::open(folder)?)),
+            Self::Sqlite(path) => {
+                let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+                if let Some(folder) = folder {
+                    std::fs::create_dir_all(folder).map_err(|error| {
+                        Error::unavailable(format!("the folder {} cannot be made", folder.display()), error)
+                    })?;
+                }
+                Ok(Arc::new(Sqlite::open(path)?))
+            }
+        }
+    }
+}
