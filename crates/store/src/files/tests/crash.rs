@@ -86,6 +86,21 @@ fn p9_a_second_crash_while_the_first_one_is_mended_is_mended_too() {
 }
 
 #[test]
+fn p9_a_crash_while_a_failed_append_is_taken_back_is_mended_too() {
+    for at in 0..=count_steps() {
+        for (more, extent) in [0, 1, 2, 3].into_iter().flat_map(|n| [(n, Extent::Half), (n, Extent::Whole)]) {
+            let dir = folder();
+            let mut desk = Desk::closed(dir.path());
+            let disk = Arc::new(Faulty::new(at, extent, Then::StopAfter(more)));
+            let opened = desk.open(disk.clone());
+            let failed = opened.ok().and_then(|()| run_until_it_fails(&mut desk, &disk, 0));
+            desk.reopen();
+            settle(&mut desk, failed.map(|(_, _, attempted)| attempted));
+        }
+    }
+}
+
+#[test]
 fn a_full_disk_loses_nothing_and_the_next_try_succeeds() {
     let steps = count_steps();
     for at in 0..=steps {

@@ -19,6 +19,8 @@ pub enum Extent {
 pub enum Then {
     /// Nothing works any more: the process has died.
     Stop,
+    /// Some steps work, and then nothing: the process dies while it takes back what failed.
+    StopAfter(usize),
     /// All goes on: there is space again.
     GoOn,
 }
@@ -46,7 +48,15 @@ impl Faulty {
     }
 
     pub fn is_dead(&self) -> bool {
-        self.then == Then::Stop && self.steps() > self.at
+        self.is_dead_at(self.steps())
+    }
+
+    fn is_dead_at(&self, steps: usize) -> bool {
+        match self.then {
+            Then::Stop => steps > self.at,
+            Then::StopAfter(more) => steps > self.at.saturating_add(more),
+            Then::GoOn => false,
+        }
     }
 
     fn step(&self, half: impl FnOnce(), whole: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
@@ -59,7 +69,7 @@ impl Faulty {
             }
             return full();
         }
-        if step > self.at && self.then == Then::Stop { full() } else { whole() }
+        if self.is_dead_at(step) { full() } else { whole() }
     }
 }
 
