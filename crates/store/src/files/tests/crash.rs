@@ -9,7 +9,8 @@ use std::sync::Arc;
 /// Runs the script, with a sweep after every third command, until something fails.
 fn run_until_it_fails(desk: &mut Desk, disk: &Faulty, from: usize) -> Option<(usize, Error, Expected)> {
     for (at, step) in SCRIPT.iter().enumerate().skip(from) {
-        if disk.is_dead() {
+        // A process can also die while it mends what failed before.
+        if disk.is_dead() || (desk.load().is_err() && disk.is_dead()) {
             return None;
         }
         let command = step(desk);
