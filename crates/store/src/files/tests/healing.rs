@@ -1,10 +1,10 @@
 //! P-9: the files are the truth, and the index follows them.
 
-use super::{Desk, ME, folder, say};
+use super::{Desk, ME, cut, folder, say};
 use crate::error::Error;
 use crate::files::sweep::sweep;
 use segue_core::decide::Command;
-use segue_core::session::Number;
+use segue_core::session::{Number, Title};
 use std::fs::{self, OpenOptions};
 use std::io::Write;
 
@@ -124,6 +124,27 @@ fn p9_the_latest_session_goes_on_without_its_file() {
     assert!(desk.problems()[0].contains("are missing"), "{:?}", desk.problems());
     desk.new_session();
     assert_eq!(desk.listed(), [4, 3, 2, 1]);
+}
+
+#[test]
+fn p9_counts_fit_each_other_after_a_file_was_lost() {
+    let dir = folder();
+    let mut desk = Desk::new(dir.path());
+    desk.say("one");
+    desk.say("two");
+    desk.run(&Command::Rename { session: Number(1), title: Title::new("t").unwrap() });
+    desk.close();
+    fs::remove_file(desk.scope_path("000001.jsonl")).unwrap();
+    desk.reopen();
+    desk.expected.state = Some(desk.state());
+    desk.say("three");
+    desk.say("four");
+    let at = cut(&desk, 1, "three");
+    desk.run(&Command::Split { at });
+    desk.reopen();
+    assert_eq!(desk.load().unwrap(), desk.expected.state);
+    assert_eq!(desk.texts(2), ["three", "four"]);
+    assert_eq!(desk.state().messages_of(Number(2)), 2);
 }
 
 #[test]

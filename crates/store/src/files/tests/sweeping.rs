@@ -48,6 +48,24 @@ fn p8_what_is_dropped_is_known_without_the_note() {
     desk.check();
 }
 
+/// A session was written to through a segment that it gave away later; the segment's file is gone.
+#[test]
+fn a_sweep_changes_nothing_that_is_folded() {
+    let dir = folder();
+    let mut desk = Desk::new(dir.path());
+    desk.say("one");
+    desk.new_session();
+    desk.run(&Command::Resume { session: Number(1) });
+    desk.say("two");
+    desk.new_session();
+    desk.run(&Command::Undo);
+    desk.run(&Command::Undo);
+    desk.new_session();
+    desk.run(&Command::Delete { session: Number(2) });
+    assert!(sweep(desk.inner()).unwrap() > 0);
+    desk.check();
+}
+
 #[test]
 fn x7_ids_of_deleted_messages_are_known_after_a_restart() {
     let dir = folder();
