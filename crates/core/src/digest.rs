@@ -36,7 +36,7 @@ impl Digest {
     ///
     /// The body goes in as its own hash, so that an erased body leaves the proof intact.
     #[must_use]
-    pub fn add(self, entry: &Record) -> Self {
+    pub fn with(self, entry: &Record) -> Self {
         let mut hasher = blake3::Hasher::new();
         hasher.update(&self.0);
         hasher.update(&entry.seq.0.to_le_bytes());

@@ -108,7 +108,7 @@ fn count(state: &mut State, entry: &Record) -> Result<(), Misfit> {
     let Some(open) = main.or(state.side.as_mut().filter(|side| side.number == entry.segment)) else {
         return Err(Misfit::Segment { seq: entry.seq, segment: entry.segment });
     };
-    open.digest = open.digest.add(entry);
+    open.digest = open.digest.with(entry);
     open.updated_at = clock;
     let Some(role) = entry.kind.role() else { return Ok(()) };
     open.messages += 1;

@@ -27,6 +27,9 @@ pub enum Notice {
         limit: Limit,
         /// How many old sessions were pruned.
         pruned: u32,
+        /// Whether `/undo` takes it back.
+        #[serde(default, skip_serializing_if = "WayBack::is_open")]
+        way_back: WayBack,
     },
     /// A legacy session was emptied.
     Cleared {
@@ -50,6 +53,9 @@ pub enum Notice {
         at: Option<Seq>,
         /// How many old sessions were pruned.
         pruned: u32,
+        /// Whether `/undo` takes it back.
+        #[serde(default, skip_serializing_if = "WayBack::is_open")]
+        way_back: WayBack,
     },
     /// A session was split.
     Split {
@@ -61,6 +67,9 @@ pub enum Notice {
         at: Seq,
         /// How many old sessions were pruned.
         pruned: u32,
+        /// Whether `/undo` takes it back.
+        #[serde(default, skip_serializing_if = "WayBack::is_open")]
+        way_back: WayBack,
     },
     /// Two sessions became one.
     Merged {
@@ -109,4 +118,21 @@ pub enum Limit {
     },
     /// The day.
     Day,
+}
+
+/// Whether a boundary can be taken back. It cannot if the session before it was pruned with it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WayBack {
+    /// `/undo` takes it back.
+    #[default]
+    Open,
+    /// There is nothing to go back to.
+    Gone,
+}
+
+impl WayBack {
+    fn is_open(&self) -> bool {
+        *self == Self::Open
+    }
 }

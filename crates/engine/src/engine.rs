@@ -133,7 +133,15 @@ impl Engine {
                 let reply = words::usage(turn.language, usage);
                 self.answer(&turn, Action::Refused, reply).await
             }
-            Parsed::Slash(slash) => self.command(turn, slash, message).await,
+            Parsed::Slash(slash) => {
+                let (scope, language) = (turn.scope.clone(), turn.language);
+                // A command that fails is a sentence for the user, never the end of the conversation (P-10).
+                self.command(turn, slash, message).await.or_else(|error| {
+                    tracing::error!(%scope, %error, "a command failed");
+                    let reply = Some(words::trouble(language, error.trouble()));
+                    Ok(Outcome { reply, ..unmoved(&State::empty(scope), Action::Refused) })
+                })
+            }
         }
     }
 
@@ -319,11 +327,11 @@ impl Engine {
         let segment = record.as_ref().map(|record| record.segment);
         let behind = self.store.log(&turn.scope, seq, DECISION_BEHIND_MAX).await?;
         let decision = behind.iter().find_map(|record| match record.body() {
-            Ok(Body::Decision(decision)) if decision.about == seq => Some(decision),
+            Ok(Body::Decision(decision)) if decision.about == seq => Some((decision, record.segment)),
             _ => None,
         });
         let unmoved = unmoved(&state, Action::Continue);
-        let Some(decision) = decision else {
+        let Some((decision, segment)) = decision.map(|(d, segment)| (d, Some(segment))) else {
             return Ok(Outcome { seq: Some(seq), segment, delivery: Delivery::Again, ..unmoved });
         };
         let Decision { session, action, cause, confidence, reasons: because, notice: announces, .. } =

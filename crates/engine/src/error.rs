@@ -1,5 +1,6 @@
 //! What can go wrong on the road of a message, by what the host can do about it.
 
+use crate::words::Trouble;
 use segue_core::scope;
 
 /// Why a message was not taken. Nothing was changed.
@@ -39,4 +40,16 @@ pub enum Error {
     /// The store did not do what it was asked.
     #[error(transparent)]
     Store(#[from] segue_store::Error),
+}
+
+impl Error {
+    /// Returns what to tell the user about it, to be told in any language.
+    pub fn trouble(&self) -> Trouble {
+        match self {
+            Self::TooLong { bytes, max } => Trouble::TooLong { bytes: *bytes, bytes_max: *max },
+            Self::Empty => Trouble::Empty,
+            Self::Busy { .. } => Trouble::Busy,
+            Self::IdTooLong { .. } | Self::NoScope { .. } | Self::Store(_) => Trouble::Failed,
+        }
+    }
 }

@@ -133,7 +133,7 @@ impl Check {
     fn digest(&mut self, record: &Record) {
         let birth = Digest::of_segment(&self.folded.scope, record.segment);
         let (digest, messages) = self.digests.entry(record.segment).or_insert((birth, 0));
-        *digest = digest.add(record);
+        *digest = digest.with(record);
         *messages += u32::from(record.kind.role().is_some());
         if record.nth != *messages {
             let doubt = format!("entry {}: it counts as message {}, not {messages}", record.seq, record.nth);

@@ -31,7 +31,7 @@ pub(super) fn fork(mut desk: Desk<'_>, parent: Number, at: Option<&Cut>) -> Resu
         kept: None,
         taken,
     }))?;
-    let pruned = desk.keep_backlog()?;
-    let notice = Notice::Forked { session, parent, at: seq, pruned };
+    let (pruned, way_back) = desk.keep_backlog()?;
+    let notice = Notice::Forked { session, parent, at: seq, pruned, way_back };
     desk.close(Verdict::commanded(Action::Fork, "fork", session, notice).about(about))
 }

@@ -22,7 +22,7 @@ use crate::decision::{Action, Cause, Confidence, Decision, Reason};
 use crate::draft::Draft;
 use crate::entry::{Body, Dropped, Opened, Record, Seq, Spoken};
 use crate::message::{Message, Role};
-use crate::notice::Notice;
+use crate::notice::{Notice, WayBack};
 use crate::policy::{Mode, Policy};
 use crate::refusal::Refusal;
 use crate::segment;
@@ -267,9 +267,15 @@ impl Desk<'_> {
         Ok(session)
     }
 
-    /// Drops the oldest sessions past the limit.
-    fn keep_backlog(&mut self) -> Result<u32, Refusal> {
-        prune::drop_oldest(self, self.policy.backlog)
+    /// Drops the oldest sessions past the limit. Tells how many, and whether there is a way back from the
+    /// boundary that was just made.
+    fn keep_backlog(&mut self) -> Result<(u32, WayBack), Refusal> {
+        let pruned = prune::drop_oldest(self, self.policy.backlog)?;
+        let way_back = match self.state().boundaries.last() {
+            Some(_) => WayBack::Open,
+            None => WayBack::Gone,
+        };
+        Ok((pruned, way_back))
     }
 
     /// Remembers what goes with an entry, to be done once the entry is kept.

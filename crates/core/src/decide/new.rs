@@ -18,7 +18,7 @@ pub(super) fn new(mut desk: Desk<'_>, first: Option<&Message>) -> Result<Decided
     if let Some(message) = first {
         about = Some(desk.draft.push(Body::Message(Role::User, message.clone()))?);
     }
-    let pruned = desk.keep_backlog()?;
+    let (pruned, _) = desk.keep_backlog()?;
     let notice = Notice::Started { session, pruned };
     desk.close(Verdict::commanded(Action::New, "new", session, notice).about(about))
 }

@@ -35,12 +35,12 @@ pub(super) fn say(mut desk: Desk<'_>, role: Role, message: &Message) -> Result<D
             desk.draft.seal()?;
             let session = desk.open(Some(previous))?;
             let about = desk.draft.push(Body::Message(role, message.clone()))?;
-            let pruned = desk.keep_backlog()?;
+            let (pruned, way_back) = desk.keep_backlog()?;
             desk.close(Verdict {
                 action: Action::New,
                 cause: Cause::Temporal,
                 reasons,
-                notice: Some(Notice::Expired { session, previous, gap_ms, limit, pruned }),
+                notice: Some(Notice::Expired { session, previous, gap_ms, limit, pruned, way_back }),
                 session,
                 about: Some(about),
             })

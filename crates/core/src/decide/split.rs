@@ -28,7 +28,7 @@ pub(super) fn split(mut desk: Desk<'_>, at: &Cut) -> Result<Decided, Refusal> {
         kept: Some(kept),
         taken,
     }))?;
-    let pruned = desk.keep_backlog()?;
-    let notice = Notice::Split { session, parent, at: at.message, pruned };
+    let (pruned, way_back) = desk.keep_backlog()?;
+    let notice = Notice::Split { session, parent, at: at.message, pruned, way_back };
     desk.close(Verdict::commanded(Action::Split, "split", session, notice).about(about))
 }

@@ -73,8 +73,6 @@ pub struct Limits {
     pub message_bytes_max: usize,
     /// The longest id of a message.
     pub message_id_bytes_max: usize,
-    /// How many turns may wait for the store.
-    pub turns_waiting_max: usize,
     /// How many scopes' states are kept in memory.
     pub scopes_cached_max: usize,
 }

@@ -56,7 +56,6 @@ impl Reader<'_> {
         Limits {
             message_bytes_max: limit("message_bytes_max", 1 << 30),
             message_id_bytes_max: limit("message_id_bytes_max", 1 << 16),
-            turns_waiting_max: limit("turns_waiting_max", 1 << 20),
             scopes_cached_max: limit("scopes_cached_max", 1 << 24),
         }
     }

@@ -34,7 +34,6 @@ const KEYS: &[(&str, Form, Reach)] = &[
     ("commands.unknown", Form::Text, Reach::Everyone),
     ("limits.message_bytes_max", Form::Number, Reach::Everyone),
     ("limits.message_id_bytes_max", Form::Number, Reach::Everyone),
-    ("limits.turns_waiting_max", Form::Number, Reach::Everyone),
     ("limits.scopes_cached_max", Form::Number, Reach::Everyone),
     ("agents.defaults.control_model", Form::Text, Reach::Everyone),
     ("agents.defaults.model", Form::Text, Reach::Everyone),

@@ -3,7 +3,7 @@
 use super::duration::{Part, Unit, parts};
 use super::{Command, Keys, Trouble};
 use segue_core::decision::Reason;
-use segue_core::notice::{Limit, Notice};
+use segue_core::notice::{Limit, Notice, WayBack};
 use segue_core::refusal::Refusal;
 
 pub(super) fn notice(keys: &Keys<'_>, notice: &Notice) -> String {
@@ -12,7 +12,7 @@ pub(super) fn notice(keys: &Keys<'_>, notice: &Notice) -> String {
         Notice::Started { session, pruned } => {
             format!("Started new session: {}{}", key(session), pruned_too(", ", *pruned))
         }
-        Notice::Expired { session, previous, gap_ms, limit, pruned } => {
+        Notice::Expired { session, previous, gap_ms, limit, pruned, way_back } => {
             let gap = duration(*gap_ms);
             let why = match limit {
                 Limit::Window { window_ms } => {
@@ -21,7 +21,11 @@ pub(super) fn notice(keys: &Keys<'_>, notice: &Notice) -> String {
                 Limit::Day => format!("a new day has begun since your last message, {gap} ago"),
             };
             let pruned = pruned_too("; ", *pruned);
-            format!("New session {}: {why}{pruned}. /undo goes back to {}.", key(session), key(previous))
+            let back = match way_back {
+                WayBack::Open => format!(" /undo goes back to {}.", key(previous)),
+                WayBack::Gone => String::new(),
+            };
+            format!("New session {}: {why}{pruned}.{back}", key(session))
         }
         Notice::Cleared { session } => {
             format!("Cleared {}: it is empty again. /undo brings its messages back.", key(session))
@@ -29,18 +33,22 @@ pub(super) fn notice(keys: &Keys<'_>, notice: &Notice) -> String {
         Notice::Resumed { session, messages } => {
             format!("Resumed {} ({}). Welcome back.", key(session), count(*messages, "message"))
         }
-        Notice::Forked { session, parent, at, pruned } => {
+        Notice::Forked { session, parent, at, pruned, way_back } => {
             let past = match at {
                 Some(at) => format!("with all of {} up to message {at}", key(parent)),
                 None => format!("with all of {}", key(parent)),
             };
-            format!(
-                "Forked: new session {}, {past}{}. /undo takes it back.",
-                key(session),
-                pruned_too("; ", *pruned)
-            )
+            let back = match way_back {
+                WayBack::Open => " /undo takes it back.",
+                WayBack::Gone => "",
+            };
+            format!("Forked: new session {}, {past}{}.{back}", key(session), pruned_too("; ", *pruned))
         }
-        Notice::Split { session, parent, at, pruned } => format!(
+        Notice::Split { session, at, pruned, way_back: WayBack::Gone, .. } => {
+            let pruned = pruned_too("; ", *pruned);
+            format!("Split: new session {} begins with message {at}{pruned}.", key(session))
+        }
+        Notice::Split { session, parent, at, pruned, way_back: WayBack::Open } => format!(
             "Split: new session {} begins with message {at}, what came before stays in {}{}. \
              /undo joins them again.",
             key(session),

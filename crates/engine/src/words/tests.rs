@@ -3,14 +3,21 @@
 use super::*;
 use segue_core::entry::Seq;
 use segue_core::notice::Limit;
+use segue_core::notice::WayBack;
 
 const HOUR: i64 = 3_600_000;
 
 fn notices() -> Vec<Notice> {
     let (one, two) = (Number(1), Number(2));
     let window = Limit::Window { window_ms: 12 * HOUR };
-    let expired =
-        |gap_ms, limit, pruned| Notice::Expired { session: two, previous: one, gap_ms, limit, pruned };
+    let expired = |gap_ms, limit, pruned| Notice::Expired {
+        session: two,
+        previous: one,
+        gap_ms,
+        limit,
+        pruned,
+        way_back: WayBack::Open,
+    };
     vec![
         Notice::Started { session: two, pruned: 0 },
         Notice::Started { session: Number(21), pruned: 1 },
@@ -22,9 +29,10 @@ fn notices() -> Vec<Notice> {
         Notice::Cleared { session: one },
         Notice::Resumed { session: one, messages: 1 },
         Notice::Resumed { session: two, messages: 14 },
-        Notice::Forked { session: two, parent: one, at: None, pruned: 0 },
-        Notice::Forked { session: two, parent: one, at: Some(Seq(14)), pruned: 1 },
-        Notice::Split { session: two, parent: one, at: Seq(14), pruned: 0 },
+        Notice::Forked { session: two, parent: one, at: None, pruned: 0, way_back: WayBack::Open },
+        Notice::Forked { session: two, parent: one, at: Some(Seq(14)), pruned: 1, way_back: WayBack::Open },
+        Notice::Split { session: two, parent: one, at: Seq(14), pruned: 0, way_back: WayBack::Open },
+        Notice::Split { session: two, parent: one, at: Seq(14), pruned: 1, way_back: WayBack::Gone },
         Notice::Merged { from: two, into: one },
         Notice::Undone { session: one, from: Some(two) },
         Notice::Undone { session: one, from: None },
@@ -126,8 +134,14 @@ fn x1_a_rotation_is_announced_in_one_line() {
     let scope = "agent:main:cli:direct:me".parse().unwrap();
     let window = Limit::Window { window_ms: 12 * HOUR };
     for limit in [window, Limit::Day] {
-        let rotation =
-            Notice::Expired { session: Number(3), previous: Number(2), gap_ms: 13 * HOUR, limit, pruned: 0 };
+        let rotation = Notice::Expired {
+            session: Number(3),
+            previous: Number(2),
+            gap_ms: 13 * HOUR,
+            limit,
+            pruned: 0,
+            way_back: WayBack::Open,
+        };
         for language in [Language::En, Language::Zh] {
             let line = notice(language, &scope, &rotation);
             assert!(line.contains("direct:me#3") && line.contains("direct:me#2"), "{line}");

@@ -3,7 +3,7 @@
 use super::duration::{Part, Unit, parts};
 use super::{Command, Keys, Trouble};
 use segue_core::decision::Reason;
-use segue_core::notice::{Limit, Notice};
+use segue_core::notice::{Limit, Notice, WayBack};
 use segue_core::refusal::Refusal;
 
 pub(super) fn notice(keys: &Keys<'_>, notice: &Notice) -> String {
@@ -12,7 +12,7 @@ pub(super) fn notice(keys: &Keys<'_>, notice: &Notice) -> String {
         Notice::Started { session, pruned } => {
             format!("已开始新会话：{}{}", key(session), pruned_too("，", *pruned))
         }
-        Notice::Expired { session, previous, gap_ms, limit, pruned } => {
+        Notice::Expired { session, previous, gap_ms, limit, pruned, way_back } => {
             let gap = duration(*gap_ms);
             let why = match limit {
                 Limit::Window { window_ms } => {
@@ -21,7 +21,11 @@ pub(super) fn notice(keys: &Keys<'_>, notice: &Notice) -> String {
                 Limit::Day => format!("你的上一条消息是 {gap}前发的，现在已是新的一天"),
             };
             let pruned = pruned_too("；", *pruned);
-            format!("新会话 {}：{why}{pruned}。输入 /undo 可回到 {}。", key(session), key(previous))
+            let back = match way_back {
+                WayBack::Open => format!("输入 /undo 可回到 {}。", key(previous)),
+                WayBack::Gone => String::new(),
+            };
+            format!("新会话 {}：{why}{pruned}。{back}", key(session))
         }
         Notice::Cleared { session } => {
             format!("已清空 {}。输入 /undo 可找回其中的消息。", key(session))
@@ -29,18 +33,22 @@ pub(super) fn notice(keys: &Keys<'_>, notice: &Notice) -> String {
         Notice::Resumed { session, messages } => {
             format!("已回到 {}（{messages} 条消息）。欢迎回来。", key(session))
         }
-        Notice::Forked { session, parent, at, pruned } => {
+        Notice::Forked { session, parent, at, pruned, way_back } => {
             let past = match at {
                 Some(at) => format!("包含 {} 到 {at} 号消息为止的内容", key(parent)),
                 None => format!("包含 {} 的全部内容", key(parent)),
             };
-            format!(
-                "已分叉：新会话 {}，{past}{}。输入 /undo 可撤销。",
-                key(session),
-                pruned_too("；", *pruned)
-            )
+            let back = match way_back {
+                WayBack::Open => "输入 /undo 可撤销。",
+                WayBack::Gone => "",
+            };
+            format!("已分叉：新会话 {}，{past}{}。{back}", key(session), pruned_too("；", *pruned))
         }
-        Notice::Split { session, parent, at, pruned } => format!(
+        Notice::Split { session, at, pruned, way_back: WayBack::Gone, .. } => {
+            let pruned = pruned_too("；", *pruned);
+            format!("已拆分：新会话 {} 从 {at} 号消息开始{pruned}。", key(session))
+        }
+        Notice::Split { session, parent, at, pruned, way_back: WayBack::Open } => format!(
             "已拆分：新会话 {} 从 {at} 号消息开始，之前的内容留在 {}{}。输入 /undo 可重新合并。",
             key(session),
             key(parent),

@@ -69,10 +69,11 @@ fn insert(db: &Connection, scope: ScopeId, record: &Record) -> Result<(), Error>
 /// Notes segments for deletion and takes them out of the sealed ones, which the triggers guard.
 fn discard(db: &Connection, scope: ScopeId, append: &Append) -> Result<(), Error> {
     for number in &append.garbage {
-        let Some(sealed) = append.prior.segments.get(number).or(append.next.segments.get(number)) else {
-            // Sealed and dropped in one append: its entries are all in this append.
-            let last = append.next.head.0 as i64;
-            note_garbage(db, scope, number.0, append.prior.head.0 as i64, last)?;
+        let Some(sealed) = append.prior.segments.get(number) else {
+            // It was open before and is sealed and dropped by this append: no row guards it.
+            let open = append.prior.open.as_ref().filter(|open| open.number == *number);
+            let first = open.map_or(append.prior.head.next(), |open| open.first);
+            note_garbage(db, scope, number.0, first.0 as i64, append.next.head.0 as i64)?;
             continue;
         };
         note_garbage(db, scope, number.0, sealed.first.0 as i64, sealed.last.0 as i64)?;

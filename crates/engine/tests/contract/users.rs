@@ -1,0 +1,128 @@
+//! What the road takes, whom it keeps apart, and what it refuses.
+
+use super::script::stage_on;
+use segue_core::Timestamp;
+use segue_core::message::{Message, MessageId, Role};
+use segue_core::session::Title;
+use segue_engine::port::Conversation;
+use segue_engine::route::Address;
+use segue_engine::{Error, Inbound, Pick, Request, Target};
+use segue_store::memory::Memory;
+use std::sync::Arc;
+
+fn now() -> Timestamp {
+    "2026-03-01T10:00:00Z".parse().unwrap()
+}
+
+fn from(address: Address, text: &str) -> Inbound {
+    let message = Message::text(text);
+    Inbound { at: now(), to: Target::Address(address), role: Role::User, message, session: None }
+}
+
+/// two people never share a context by default, whatever their ids look like.
+#[tokio::test]
+async fn x9_two_people_never_share_a_context() {
+    let stage = stage_on(Arc::new(Memory::default()), "").await;
+    let peers = ["ann", "bob", "ann:bob", "ann#2", "../ann", "ann%3abob", "安", "👩", &"x".repeat(10_000)];
+    for peer in peers {
+        for channel in ["telegram", "discord"] {
+            let said = format!("{channel} {peer}");
+            stage.engine.receive(from(Address::direct(channel, peer), &said)).await.unwrap();
+        }
+    }
+    for peer in peers {
+        for channel in ["telegram", "discord"] {
+            let scope =
+                segue_engine::route::route(&stage.engine.config().routing, &Address::direct(channel, peer));
+            let context = stage.engine.context(&scope).await.unwrap();
+            let texts: Vec<String> = context.messages.into_iter().map(|told| told.text).collect();
+            assert_eq!(texts, [format!("{channel} {peer}")]);
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_cannot_be_kept_is_refused_and_nothing_changes() {
+    let stage = stage_on(Arc::new(Memory::default()), "[limits]\nmessage_bytes_max = 10").await;
+    let say = |text: &str| stage.engine.receive(Inbound::user(stage.scope.clone(), now(), text));
+    assert!(matches!(say("").await, Err(Error::Empty)));
+    assert!(matches!(say(" \n\t ").await, Err(Error::Empty)));
+    assert!(matches!(say("12345678901").await, Err(Error::TooLong { bytes: 11, max: 10 })));
+    assert!(say("1234567890").await.is_ok());
+    let mut inbound = Inbound::user(stage.scope.clone(), now(), "ok");
+    inbound.message.message_id = Some(MessageId("x".repeat(5_000)));
+    assert!(matches!(stage.engine.receive(inbound).await, Err(Error::IdTooLong { .. })));
+    assert_eq!(stage.texts(1).await, ["1234567890"]);
+}
+
+/// export, erase and delete; a second import changes nothing.
+#[tokio::test]
+async fn x8_import_twice_changes_nothing() {
+    let mut stage = stage_on(Arc::new(Memory::default()), "").await;
+    stage.play("10:00 user: here before").await;
+    let said = |role, text: &str| (now(), role, Message::text(text));
+    let conversation = Conversation {
+        title: Title::new("from elsewhere"),
+        messages: vec![said(Role::User, "hello"), said(Role::Assistant, "hi"), said(Role::User, "hello")],
+    };
+    let first = stage.engine.import(&stage.scope, conversation.clone()).await.unwrap();
+    assert_eq!((first.taken, first.known), (3, 0));
+    assert_eq!(stage.texts(2).await, ["hello", "hi", "hello"]);
+    assert_eq!(stage.texts(1).await, ["here before"]);
+    let head = stage.state().await.head;
+    let second = stage.engine.import(&stage.scope, conversation).await.unwrap();
+    assert_eq!((second.session, second.taken, second.known), (None, 0, 3));
+    assert_eq!(stage.state().await.head, head);
+    stage.verify().await;
+}
+
+#[tokio::test]
+async fn an_erased_message_is_gone_and_the_proof_holds() {
+    let mut stage = stage_on(Arc::new(Memory::default()), "").await;
+    stage.play("10:00 user: my number is 12345\n10:01 user: hello").await;
+    let seq = stage.outcomes[0].seq.unwrap();
+    let erase = Request::Erase(vec![seq]);
+    let done = stage.engine.request(&stage.scope, now(), &erase).await.unwrap();
+    assert_eq!(done.notice.as_deref(), Some("Erased 1 message for good."));
+    assert_eq!(stage.texts(1).await, ["", "hello"]);
+    let context = stage.engine.context(&stage.scope).await.unwrap();
+    assert_eq!(context.messages.len(), 1, "an erased message never reaches a model");
+    let again = stage.engine.request(&stage.scope, now(), &erase).await.unwrap();
+    assert_eq!(again.reply.as_deref(), Some("There is nothing left to erase."));
+    stage.verify().await;
+}
+
+#[tokio::test]
+async fn a_deleted_session_takes_its_titles_along() {
+    let mut stage = stage_on(Arc::new(Memory::default()), "").await;
+    stage.play("10:00 user: one\n10:01 user: /session rename my secret\n10:02 user: /new").await;
+    stage.engine.request(&stage.scope, now(), &Request::Delete(Pick::Listed(2))).await.unwrap();
+    let log = stage.engine.store().log(&stage.scope, segue_core::entry::Seq(0), 1000).await.unwrap();
+    let holds = |r: &segue_core::entry::Record| matches!(&r.bytes, segue_core::entry::Bytes::Kept(t) if t.contains("secret"));
+    assert!(!log.iter().any(holds));
+    stage.verify().await;
+}
+
+/// Hundreds of turns at once, over many scopes: none is lost, none is answered twice.
+#[tokio::test]
+async fn turns_at_once_do_not_disturb_each_other() {
+    let stage = Arc::new(stage_on(Arc::new(Memory::default()), "").await);
+    let mut turns = tokio::task::JoinSet::new();
+    for n in 0..300 {
+        let stage = stage.clone();
+        turns.spawn(async move {
+            let scope: segue_core::scope::Key = format!("agent:main:cli:direct:p{}", n % 7).parse().unwrap();
+            stage.engine.receive(Inbound::user(scope, now(), format!("message {n}"))).await.unwrap()
+        });
+    }
+    let mut seqs = std::collections::BTreeSet::new();
+    while let Some(outcome) = turns.join_next().await {
+        let outcome = outcome.unwrap();
+        assert!(seqs.insert((outcome.scope.clone(), outcome.seq)));
+    }
+    for n in 0..7 {
+        let scope = format!("agent:main:cli:direct:p{n}").parse().unwrap();
+        let context = stage.engine.context(&scope).await.unwrap();
+        assert_eq!(context.messages.len(), (300_usize - n).div_ceil(7));
+    }
+}
