@@ -79,6 +79,11 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Tells whether two states share their list of sessions, as they do before and after a message.
+fn same_sessions(before: &State, after: &State) -> bool {
+    Arc::ptr_eq(&before.sessions, &after.sessions) && before.latest() == after.latest()
+}
+
 impl Files {
     /// Opens the store in a folder, which is made if need be, and mends its index.
     ///
@@ -144,6 +149,10 @@ impl Inner {
             tracing::warn!(%error, "the index could not be written; it is written at the next chance");
         }
         drop(index);
+        self.note_row(state);
+    }
+
+    fn note_row(&self, state: &State) {
         lock(&self.rows).insert(state.scope.clone(), ScopeRow::of(state));
     }
 
@@ -155,8 +164,15 @@ impl Inner {
                 let _guard = lock(&self.notes);
                 sweep::note(self.disk.as_ref(), &self.sessions, &key, &append.garbage)?;
             }
+            let before = scope.state.clone();
             scope.write(self.disk.as_ref(), append)?;
-            self.note(scope);
+            match &scope.state {
+                // Neither does an ordinary message write the index, nor is it compared with it.
+                Some(state) if before.is_some_and(|before| same_sessions(&before, state)) => {
+                    self.note_row(state)
+                }
+                _ => self.note(scope),
+            }
             Ok(())
         })
     }

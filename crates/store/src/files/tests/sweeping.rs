@@ -57,7 +57,7 @@ fn a_sweep_changes_nothing_that_is_folded() {
     desk.new_session();
     desk.run(&Command::Resume { session: Number(1) });
     desk.say("two");
-    desk.new_session();
+    desk.run(&Command::Resume { session: Number(2) });
     desk.run(&Command::Undo);
     desk.run(&Command::Undo);
     desk.new_session();
