@@ -1,0 +1,71 @@
+//! The house rules that a machine can check.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+const LINES_MAX: usize = 500;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn sources() -> Vec<(PathBuf, String)> {
+    let mut found = Vec::new();
+    let mut folders = vec![root().join("crates")];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() && !path.ends_with("target") {
+                folders.push(path);
+            } else if path.extension().is_some_and(|ending| ending == "rs") {
+                found.push((path.clone(), fs::read_to_string(path).unwrap()));
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn files_are_about_one_thing() {
+    for (path, text) in sources() {
+        let lines = text.lines().count();
+        assert!(lines <= LINES_MAX, "{}: {lines} lines. What is this file really about?", path.display());
+    }
+}
+
+/// The contract's rules, so that none is forgotten.
+fn rules() -> Vec<String> {
+    let numbered = |letter: &str, last: u32| (1..=last).map(move |n| format!("{letter}-{n}")).collect::<Vec<_>>();
+    let m = "A1 A2 B1 B2 B3 B4 B5 C1 C2 C3 C4 C5 D1 D2 D3 E1 E2 F1 F2";
+    let mut rules: Vec<String> = m.split(' ').map(|rule| format!("M-{rule}")).collect();
+    for (letter, last) in [("C", 15), ("L", 11), ("R", 14), ("P", 11), ("X", 12)] {
+        rules.extend(numbered(letter, last));
+    }
+    rules
+}
+
+/// `docs/conformance.md` names every rule once, and only tests that are there.
+#[test]
+fn conformance_is_true() {
+    let doc = fs::read_to_string(root().join("docs/conformance.md")).unwrap();
+    let code: String = sources().into_iter().map(|(_, text)| text).collect();
+    let mut named = BTreeSet::new();
+    for row in doc.lines().filter(|line| line.starts_with("| ") && line.contains('-')) {
+        let cells: Vec<&str> = row.trim_matches('|').split('|').map(str::trim).collect();
+        let [rule, .., tests] = cells.as_slice() else { continue };
+        if rule.starts_with("--") || *rule == "rule" {
+            continue;
+        }
+        assert!(named.insert((*rule).to_owned()), "{rule} is there twice");
+        for test in tests.split('`').skip(1).step_by(2) {
+            let name = test.rsplit("::").next().unwrap();
+            let found = code.contains(&format!("fn {name}(")) || code.contains(&format!(" {name},\n"));
+            assert!(found, "{rule}: there is no test {test}");
+        }
+        assert!(tests.contains('`') || tests.starts_with("open"), "{rule}: neither a test nor open");
+    }
+    for rule in rules() {
+        assert!(named.contains(&rule), "{rule} is missing in docs/conformance.md");
+    }
+}
