@@ -109,9 +109,11 @@ pub(super) fn beside(path: &Path, suffix: &str) -> PathBuf {
 pub(super) fn unavailable(path: &Path, error: &io::Error) -> Error {
     let todo = match error.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => "free some space and try again",
-        io::ErrorKind::PermissionDenied => "check who may write there",
+        io::ErrorKind::PermissionDenied => "check who may write to that folder",
         io::ErrorKind::ReadOnlyFilesystem => "choose a folder that can be written",
-        io::ErrorKind::NotADirectory => "choose a path whose parts are folders",
+        io::ErrorKind::NotADirectory | io::ErrorKind::AlreadyExists => {
+            "a file is in the place of a folder, so choose another folder"
+        }
         _ => "check the disk and try again",
     };
     Error::unavailable(path.display().to_string(), format!("{error}: {todo}"))
