@@ -75,9 +75,9 @@ impl Draft {
     /// Seals the segment that is being written, if there is one.
     pub fn seal(&mut self) -> Result<(), Refusal> {
         let Some(open) = self.state.side.as_ref().or(self.state.open.as_ref()) else { return Ok(()) };
-        let (number, digest) = (open.number, open.digest);
+        let (number, digest, updated_at) = (open.number, open.digest, open.updated_at);
         let chain = self.chain(number, digest);
-        self.push(Body::Sealed(Sealed { digest, chain })).map(drop)
+        self.push(Body::Sealed(Sealed { digest, chain, updated_at })).map(drop)
     }
 
     fn chain(&self, number: segment::Number, digest: Digest) -> Digest {

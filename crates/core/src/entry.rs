@@ -170,6 +170,9 @@ pub struct Sealed {
     pub digest: Digest,
     /// That digest, chained to the seals before.
     pub chain: Digest,
+    /// When the segment was last written before this entry; it is told here because the seal outlives the
+    /// content.
+    pub updated_at: Timestamp,
 }
 
 /// An older session is latest again.

@@ -200,7 +200,7 @@ fn seal(state: &mut State, entry: &Record, sealed: &Sealed) -> Result<(), Misfit
     let tail = state.tail(&open);
     let session = session_mut(state, entry, open.session)?;
     session.spans = session.spans.with(tail);
-    session.updated_at = session.updated_at.max(open.updated_at);
+    session.updated_at = session.updated_at.max(sealed.updated_at);
     Ok(())
 }
 

@@ -27,6 +27,7 @@ macro_rules! tests {
             scopes_do_not_see_each_other,
             concurrent_appends_to_one_scope_lose_nothing,
             odd_texts_come_back_as_they_were,
+            a_sweep_changes_nothing_that_is_folded,
         );
 
         #[test]
@@ -300,4 +301,15 @@ fn reopen(bench: &dyn Bench, world: &mut World) {
         world.store = nothing;
         world.store = bench.open();
     }
+}
+
+/// What a session knows of itself does not hang on content that was dropped later.
+pub async fn a_sweep_changes_nothing_that_is_folded(bench: &dyn Bench) {
+    use Operation::*;
+    let mut pair = Pair::new(bench);
+    for operation in [Say(0), New, Resume(0), Say(0), Resume(1), Undo, Undo, New, Delete(1), Sweep] {
+        pair.step(&operation).await;
+        pair.check().await;
+    }
+    pair.verify().await;
 }
