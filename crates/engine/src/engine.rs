@@ -248,17 +248,13 @@ impl Engine {
             };
             let command = match request.resolve(self.store.as_ref(), &prior).await? {
                 Ok(command) => command,
-                Err(refused) => return Ok(Committed::Refused(refused, prior)),
+                Err(refused) => return self.refuse(scope, id, refused, prior).await,
             };
             let fresh = self.ids.fresh(turn.at);
             let circumstances = Circumstances { now: turn.at, fresh, spoken: turn.spoken.clone() };
             let mut decided = match decide(&prior, &turn.policy, &command, &circumstances) {
                 Ok(decided) => decided,
-                Err(refusal) => match self.seen_before(scope, id).await? {
-                    // The first delivery may be why the second one is refused.
-                    Some(seq) => return Ok(Committed::Again(seq)),
-                    None => return Ok(Committed::Refused(refusal.into(), prior)),
-                },
+                Err(refusal) => return self.refuse(scope, id, refusal.into(), prior).await,
             };
             let append = Append::of(prior, &mut decided, id.cloned());
             let next = append.next.clone();
@@ -280,11 +276,20 @@ impl Engine {
         Err(Error::Busy { scope: scope.clone() })
     }
 
-    async fn seen_before(&self, scope: &scope::Key, id: Option<&MessageId>) -> Result<Option<Seq>, Error> {
-        match id {
-            Some(id) => Ok(self.store.seen(scope, id).await?),
-            None => Ok(None),
-        }
+    /// Refuses a request, unless it was accepted before: the first delivery may be why the second one
+    /// cannot be done.
+    async fn refuse(
+        &self,
+        scope: &scope::Key,
+        id: Option<&MessageId>,
+        refused: Refused,
+        state: Arc<State>,
+    ) -> Result<Committed, Error> {
+        let seen = match id {
+            Some(id) => self.store.seen(scope, id).await?,
+            None => None,
+        };
+        Ok(seen.map_or(Committed::Refused(refused, state), Committed::Again))
     }
 
     /// Deletes what was dropped. It is noted in the store: what fails now is tried again at the next start.
