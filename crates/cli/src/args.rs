@@ -54,13 +54,20 @@ A line of the file:
   {\"at\":\"2026-03-01T10:00:00Z\",\"scope\":\"agent:main:cli:direct:me\",\"role\":\"user\",\"text\":\"hello\"}")]
     Replay(Replay),
     /// List the scopes, the last written first
+    #[command(after_help = "Example:\n  segue scopes --limit 10 --json")]
     Scopes {
         /// How many at most
         #[arg(long, default_value_t = 50)]
         limit: usize,
     },
     /// Look at sessions, and move them
-    #[command(subcommand)]
+    #[command(
+        subcommand,
+        after_help = "\
+Example:
+  segue sessions list agent:main:cli:direct:me
+  segue sessions resume agent:main:cli:direct:me 2"
+    )]
     Sessions(Sessions),
     /// Show what the model would be given
     #[command(after_help = "Example:\n  segue context agent:main:cli:direct:me --json")]
@@ -81,11 +88,17 @@ A line of the file:
         last: usize,
     },
     /// Recompute every digest, fold the log and compare it with the store
+    #[command(after_help = "\
+Example:
+  segue verify --store sqlite:segue.db
+
+Exit code 0: all is as it was written. 1: something is damaged; the output says what.")]
     Verify {
         /// The scope; all of them if none is named
         scope: Option<scope::Key>,
     },
-    /// Erase what one message says; the proof still holds
+    /// Erase what messages say; the proof still holds
+    #[command(after_help = "Example:\n  segue erase agent:main:cli:direct:me 14 15")]
     Erase {
         /// The scope
         scope: scope::Key,
@@ -117,7 +130,7 @@ A line of the file:
         scope: Option<scope::Key>,
     },
     /// Look at the configuration
-    #[command(subcommand)]
+    #[command(subcommand, after_help = "Example:\n  segue config show --origin\n  segue config check")]
     Config(Config),
     /// Print a script that completes commands in a shell
     #[command(
@@ -149,21 +162,28 @@ pub struct Replay {
 #[derive(Debug, Subcommand)]
 pub enum Sessions {
     /// List the sessions of a scope, newest first
+    #[command(after_help = "Example:\n  segue sessions list agent:main:cli:direct:me")]
     List {
         /// The scope
         scope: scope::Key,
     },
     /// Show a session
+    #[command(after_help = "\
+Example:
+  segue sessions show agent:main:cli:direct:me        the first session
+  segue sessions show agent:main:cli:direct:me#2      the second one")]
     Show {
         /// The session
         key: session::Key,
     },
     /// Begin a new session
+    #[command(after_help = "Example:\n  segue sessions new agent:main:cli:direct:me")]
     New {
         /// The scope
         scope: scope::Key,
     },
     /// Make an older session the active one again
+    #[command(after_help = "Example:\n  segue sessions resume agent:main:cli:direct:me 2")]
     Resume {
         /// The scope
         scope: scope::Key,
@@ -181,6 +201,7 @@ pub enum Sessions {
         at: Option<Seq>,
     },
     /// Move what was said from a message on to a new session
+    #[command(after_help = "Example:\n  segue sessions split agent:main:cli:direct:me --at 14")]
     Split {
         /// The scope
         scope: scope::Key,
@@ -189,11 +210,15 @@ pub enum Sessions {
         at: Seq,
     },
     /// Take back the last new session, resume, fork or split
+    #[command(after_help = "Example:\n  segue sessions undo agent:main:cli:direct:me")]
     Undo {
         /// The scope
         scope: scope::Key,
     },
     /// Make one session of two
+    #[command(
+        after_help = "Example:\n  segue sessions merge agent:main:cli:direct:me#3 agent:main:cli:direct:me#2"
+    )]
     Merge {
         /// The session that goes into the other one
         from: session::Key,
@@ -201,6 +226,7 @@ pub enum Sessions {
         into: session::Key,
     },
     /// Give a session a title
+    #[command(after_help = "Example:\n  segue sessions rename agent:main:cli:direct:me#2 'Lisbon in April'")]
     Rename {
         /// The session
         key: session::Key,
@@ -208,11 +234,13 @@ pub enum Sessions {
         title: String,
     },
     /// Drop a session and what it says
+    #[command(after_help = "Example:\n  segue sessions delete agent:main:cli:direct:me#2")]
     Delete {
         /// The session
         key: session::Key,
     },
     /// Drop the oldest sessions
+    #[command(after_help = "Example:\n  segue sessions prune agent:main:cli:direct:me --limit 5")]
     Prune {
         /// The scope
         scope: scope::Key,
@@ -226,12 +254,18 @@ pub enum Sessions {
 #[derive(Debug, Subcommand)]
 pub enum Config {
     /// Print every setting
+    #[command(after_help = "Example:\n  segue config show --origin")]
     Show {
         /// Say where each value comes from
         #[arg(long)]
         origin: bool,
     },
     /// Say what is wrong with the configuration
+    #[command(after_help = "\
+Example:
+  segue config check --config segue.toml
+
+Exit code 0: it is sound. 1: it is not; the output says why.")]
     Check,
 }
 

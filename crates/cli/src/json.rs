@@ -1,20 +1,22 @@
 //! The shapes of `--json`. They are stable: fields may be added, never renamed.
 
+use crate::out;
+use segue_core::decision::{Action, Cause, Confidence};
 use segue_core::scope;
 use segue_core::segment;
-use segue_engine::Outcome;
+use segue_core::session::Key;
 use segue_engine::history::{Explained, Listed, Told};
 use segue_engine::words::{self, Language};
+use segue_engine::{Delivery, Outcome};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 /// Prints a value, one line.
 pub fn print(value: &impl Serialize) -> anyhow::Result<()> {
-    use std::io::Write;
-    let mut out = std::io::stdout().lock();
-    serde_json::to_writer(&mut out, value)?;
-    out.write_all(b"\n")?;
-    Ok(())
+    // Not straight to standard output: JSON's own error hides that a reader has gone away.
+    let mut line = serde_json::to_vec(value)?;
+    line.push(b'\n');
+    Ok(out::bytes(&line)?)
 }
 
 /// Names a segment so that no other scope has one of that name.
@@ -40,17 +42,45 @@ pub fn outcome(line: usize, outcome: &Outcome) -> Value {
         "reasons": outcome.reasons,
         "signals": Map::new(),
         "control_model": "builtin",
+        "delivery": match outcome.delivery {
+            Delivery::First => "first",
+            Delivery::Again => "again",
+        },
+    })
+}
+
+/// A line of a replay that could not be taken, with every field that the others have.
+pub fn left_out(line: usize, scope: Option<&scope::Key>, why: &str) -> Value {
+    json!({
+        "line": line,
+        "scope": scope.map(scope::Key::as_str),
+        "session": null,
+        "session_id": null,
+        "segment": null,
+        "seq": null,
+        "action": Action::Refused,
+        "cause": Cause::None,
+        "confidence": Confidence::CERTAIN,
+        "state": "none",
+        "notice": null,
+        "reply": null,
+        "reasons": [why],
+        "signals": Map::new(),
+        "control_model": "builtin",
+        "delivery": "first",
+        "error": why,
     })
 }
 
 /// What came of moving a session.
 pub fn moved(outcome: &Outcome) -> Value {
+    let key = |number| Key::new(outcome.scope.clone(), number);
     json!({
         "action": outcome.action,
         "session": outcome.session_key().to_string(),
         "session_id": outcome.session_id.map(|id| id.to_string()),
         "notice": outcome.notice.as_ref().or(outcome.reply.as_ref()),
-        "dropped": outcome.dropped.iter().map(|n| segue_core::session::Key::new(outcome.scope.clone(), *n).to_string()).collect::<Vec<_>>(),
+        "dropped": outcome.dropped.iter().map(|n| key(*n).to_string()).collect::<Vec<_>>(),
     })
 }
 

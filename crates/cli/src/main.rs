@@ -2,9 +2,13 @@
 
 mod args;
 mod commands;
+mod input;
 mod json;
+mod layout;
+mod out;
 mod paint;
 mod setup;
+mod transcript;
 
 use clap::Parser;
 use std::process::ExitCode;
@@ -13,22 +17,36 @@ use std::process::ExitCode;
 pub enum Exit {
     /// Done.
     Done,
-    /// The answer is no: damage was found, or an operation was refused.
+    /// The answer is no: damage was found, an operation was refused, or there is no such thing.
     No,
 }
 
+const NO: u8 = 1;
+
 /// The call was wrong, or something is in the way.
 const WRONG: u8 = 2;
+
+/// What was named is not there; the sentence says where to look.
+#[derive(Debug)]
+pub struct Missing(pub String);
+
+impl std::fmt::Display for Missing {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Missing {}
 
 fn main() -> ExitCode {
     let args = args::Args::parse();
     match run(args) {
         Ok(Exit::Done) => ExitCode::SUCCESS,
-        Ok(Exit::No) => ExitCode::from(1),
+        Ok(Exit::No) => ExitCode::from(NO),
         Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("{} {}", paint::error("error:"), sentence(&error));
-            ExitCode::from(WRONG)
+            out::error(sentence(&error));
+            ExitCode::from(if is_missing(&error) { NO } else { WRONG })
         }
     }
 }
@@ -39,7 +57,7 @@ fn run(args: args::Args) -> anyhow::Result<Exit> {
 }
 
 /// Writes an error and what caused it as one sentence.
-fn sentence(error: &anyhow::Error) -> String {
+pub fn sentence(error: &anyhow::Error) -> String {
     let mut parts: Vec<String> = Vec::new();
     for cause in error.chain() {
         let text = cause.to_string();
@@ -49,6 +67,11 @@ fn sentence(error: &anyhow::Error) -> String {
         }
     }
     parts.join(": ")
+}
+
+fn is_missing(error: &anyhow::Error) -> bool {
+    let no_scope = matches!(error.downcast_ref(), Some(segue_engine::Error::NoScope { .. }));
+    no_scope || error.downcast_ref::<Missing>().is_some()
 }
 
 /// Rust turns a reader that went away (`segue scopes | head`) into an error; for a program it is the end.

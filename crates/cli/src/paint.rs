@@ -17,6 +17,11 @@ pub fn warning(text: impl Display) -> String {
     styled(Stream::Stderr, text, Style::new().yellow().bold())
 }
 
+/// What is bad, in the output itself.
+pub fn bad(text: impl Display) -> String {
+    styled(Stream::Stdout, text, Style::new().red().bold())
+}
+
 /// What stands back.
 pub fn dim(text: impl Display) -> String {
     styled(Stream::Stdout, text, Style::new().dimmed())

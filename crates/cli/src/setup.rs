@@ -1,8 +1,8 @@
 //! What a command begins with: the configuration, the store, the engine.
 
 use crate::args::Common;
-use crate::paint;
-use anyhow::Context as _;
+use crate::out;
+use anyhow::{Context as _, bail};
 use jiff::tz::TimeZone;
 use segue_engine::Engine;
 use segue_engine::config::{Config, Layer, Origin};
@@ -20,9 +20,10 @@ pub fn config(common: &Common, options: &[(&str, &str)]) -> anyhow::Result<Confi
     layers.extend(file(Path::new("segue.toml"), Origin::Workspace)?);
     layers.push(Layer::environment(variables()));
     if let Some(path) = &common.config {
-        let text = std::fs::read_to_string(path)
-            .with_context(|| format!("the configuration file {} cannot be read", path.display()))?;
-        layers.push(Layer::toml(Origin::File(path.clone()), text));
+        match file(path, Origin::File)? {
+            Some(layer) => layers.push(layer),
+            None => bail!("there is no configuration file {}: check --config", path.display()),
+        }
     }
     let store = common.store.iter().map(|url| ("store.url".to_owned(), url.clone()));
     let options = options.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned()));
@@ -30,29 +31,86 @@ pub fn config(common: &Common, options: &[(&str, &str)]) -> anyhow::Result<Confi
     Ok(Config::load(layers, &TimeZone::try_system().unwrap_or(TimeZone::UTC))?)
 }
 
+/// What becomes of a store that is not there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Absent {
+    /// It is made.
+    Make,
+    /// It counts as empty: who mistypes a path and looks at it must not leave a database there.
+    Empty,
+}
+
 /// Opens the engine on the store that the configuration names.
-pub async fn engine(common: &Common) -> anyhow::Result<Engine> {
+pub async fn engine(common: &Common, absent: Absent) -> anyhow::Result<Engine> {
     let config = config(common, &[])?;
     warn(&config);
-    let store = open(&config.store_url)?;
+    let location = locate(&config.store_url)?;
+    let store = if absent == Absent::Empty && !is_there(&location) {
+        out::warning(format!("there is no store at {location}; --store URL names another one"));
+        Location::Memory.open()?
+    } else {
+        open(&config.store_url)?
+    };
     Ok(Engine::open(store, config).await?)
 }
 
 /// Opens a store.
 pub fn open(url: &str) -> anyhow::Result<Arc<dyn Store>> {
-    let location: Location = url.parse()?;
-    let location = match location {
+    let location = locate(url)?;
+    location.open().map_err(|why| Unopened { location, why }.into())
+}
+
+/// A store that cannot be opened, and what to do next.
+#[derive(Debug)]
+struct Unopened {
+    location: Location,
+    why: segue_store::Error,
+}
+
+impl std::fmt::Display for Unopened {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { location, why } = self;
+        write!(f, "the store {location} cannot be opened: {why}")?;
+        match why {
+            segue_store::Error::Damaged { .. } => {
+                f.write_str("; restore a backup, or name another store with --store URL")
+            }
+            segue_store::Error::Unavailable { .. } => f.write_str("; --store URL names another place"),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl std::error::Error for Unopened {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(&self.why)
+    }
+}
+
+/// Finds out where a store is.
+pub fn locate(url: &str) -> anyhow::Result<Location> {
+    Ok(match url.parse()? {
+        Location::Sqlite(path) if path == Path::new(":memory:") => {
+            bail!("'{url}' names no store: write memory: for one that is forgotten at the end")
+        }
         Location::Sqlite(path) => Location::Sqlite(expand(&path)),
         Location::Files(path) => Location::Files(expand(&path)),
         Location::Memory => Location::Memory,
-    };
-    location.open().with_context(|| format!("the store {location} cannot be opened"))
+    })
+}
+
+/// Tells whether there is a store already.
+pub fn is_there(location: &Location) -> bool {
+    match location {
+        Location::Sqlite(path) | Location::Files(path) => path.exists(),
+        Location::Memory => true,
+    }
 }
 
 /// Says on standard error what is odd about the configuration.
 pub fn warn(config: &Config) {
     for warning in &config.warnings {
-        eprintln!("{} {warning}", paint::warning("warning:"));
+        out::warning(warning);
     }
 }
 
@@ -66,11 +124,14 @@ fn file(path: &Path, origin: fn(PathBuf) -> Origin) -> anyhow::Result<Option<Lay
     }
 }
 
+/// Variables that belong to the project's own tests and mean nothing here.
+const OF_TESTS: [&str; 2] = ["SEGUE_CASES", "SEGUE_CRASHES"];
+
 fn variables() -> impl Iterator<Item = (String, String)> {
     let text = |(name, value): (std::ffi::OsString, std::ffi::OsString)| {
         Some((name.into_string().ok()?, value.into_string().ok()?))
     };
-    std::env::vars_os().filter_map(text).filter(|(name, _)| name.starts_with("SEGUE_"))
+    std::env::vars_os().filter_map(text).filter(|(name, _)| !OF_TESTS.contains(&name.as_str()))
 }
 
 fn home() -> Option<PathBuf> {

@@ -2,8 +2,8 @@
 
 use crate::Exit;
 use crate::args::{Common, Config as Verb};
-use crate::{json, paint, setup};
-use segue_engine::config::Problems;
+use crate::{json, out, paint, setup};
+use segue_engine::config::{Problems, Setting};
 use serde_json::{Value, json};
 
 pub fn run(common: &Common, verb: &Verb) -> anyhow::Result<Exit> {
@@ -17,7 +17,10 @@ fn show(common: &Common, origin: bool) -> anyhow::Result<Exit> {
     let config = setup::config(common, &[])?;
     setup::warn(&config);
     if common.json {
-        let setting = |s: &segue_engine::config::Setting| json!({ "key": s.key, "value": s.value, "origin": s.place.to_string() });
+        let setting = |setting: &Setting| {
+            let Setting { key, value, place } = setting;
+            json!({ "key": key, "value": value, "origin": place.to_string() })
+        };
         json::print(&config.origins().iter().map(setting).collect::<Vec<Value>>())?;
         return Ok(Exit::Done);
     }
@@ -25,9 +28,9 @@ fn show(common: &Common, origin: bool) -> anyhow::Result<Exit> {
     for setting in config.origins() {
         let line = format!("{} = {}", setting.key, setting.value);
         if origin {
-            println!("{line:width$}  {}", paint::dim(format!("# {}", setting.place)));
+            out::line(format!("{line:width$}  {}", paint::dim(format!("# {}", setting.place))))?;
         } else {
-            println!("{line}");
+            out::line(line)?;
         }
     }
     Ok(Exit::Done)
@@ -39,20 +42,20 @@ fn check(common: &Common) -> anyhow::Result<Exit> {
         Ok(config) => (Vec::new(), config.warnings.iter().map(ToString::to_string).collect()),
         Err(error) => match error.downcast_ref::<Problems>() {
             Some(problems) => (problems.0.iter().map(ToString::to_string).collect(), Vec::new()),
-            None => (vec![error.to_string()], Vec::new()),
+            None => (vec![crate::sentence(error)], Vec::new()),
         },
     };
     if common.json {
         json::print(&json!({ "ok": problems.is_empty(), "problems": problems, "warnings": warnings }))?;
     } else {
         for problem in &problems {
-            println!("{problem}");
+            out::line(problem)?;
         }
         for warning in &warnings {
-            println!("warning: {warning}");
+            out::line(format!("warning: {warning}"))?;
         }
         if problems.is_empty() {
-            println!("The configuration is sound.");
+            out::line("The configuration is sound.")?;
         }
     }
     Ok(if problems.is_empty() { Exit::Done } else { Exit::No })

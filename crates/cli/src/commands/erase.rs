@@ -3,12 +3,12 @@
 use super::sessions;
 use crate::Exit;
 use crate::args::Common;
-use crate::setup;
+use crate::setup::{self, Absent};
 use segue_core::entry::Seq;
 use segue_core::scope;
 use segue_engine::Request;
 
 pub async fn run(common: &Common, scope: &scope::Key, messages: Vec<Seq>) -> anyhow::Result<Exit> {
-    let engine = setup::engine(common).await?;
+    let engine = setup::engine(common, Absent::Empty).await?;
     sessions::ask(common, &engine, scope, &Request::Erase(messages)).await
 }

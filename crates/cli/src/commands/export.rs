@@ -1,65 +1,71 @@
 //! `segue export`: a session on standard output.
 
-use crate::Exit;
+use super::sessions::list::title;
+use super::sessions::show::missing;
 use crate::args::{Common, ExportFormat};
-use crate::{json, setup};
-use anyhow::bail;
-use segue_core::session::Key;
+use crate::setup::{self, Absent};
+use crate::{Exit, json, layout, out};
+use jiff::tz::TimeZone;
+use segue_core::session::{Key, Title};
 use segue_engine::history::{Listed, Told};
 use serde_json::{Value, json};
-use std::io::Write;
 
 pub async fn run(common: &Common, key: &Key, format: ExportFormat) -> anyhow::Result<Exit> {
-    let engine = setup::engine(common).await?;
+    let engine = setup::engine(common, Absent::Empty).await?;
     let state = engine.state(&key.scope).await?;
-    if state.live(key.number).is_none() {
-        bail!("there is no session {key}; `segue sessions list {}` lists them", key.scope);
-    }
+    let Some(session) = state.live(key.number) else { return Err(missing(key).into()) };
     let listed = engine.describe(&state, key.number).await?;
     let messages = engine.messages(&state, key.number, usize::MAX).await?;
     match format {
-        ExportFormat::Segue => {
-            own(&listed, state.live(key.number).and_then(|s| s.title.as_ref()), &messages)?
-        }
+        ExportFormat::Segue => own(&listed, session.title.as_ref(), &messages)?,
         ExportFormat::Openai => {
             let kept = messages.iter().filter(|told| told.message.is_some());
             json::print(&json!({ "messages": kept.map(json::chat).collect::<Vec<Value>>() }))?;
         }
-        ExportFormat::Markdown => markdown(&listed, &messages)?,
+        ExportFormat::Markdown => {
+            markdown(&listed, &messages, &engine.config().time_zone_for(&key.scope, None))?;
+        }
     }
     Ok(Exit::Done)
 }
 
-fn own(listed: &Listed, title: Option<&segue_core::session::Title>, messages: &[Told]) -> anyhow::Result<()> {
+fn own(listed: &Listed, title: Option<&Title>, messages: &[Told]) -> anyhow::Result<()> {
     json::print(&json!({
         "segue": 1,
         "scope": listed.key.scope.as_str(),
         "session": listed.key.to_string(),
         "session_id": listed.session_id.to_string(),
-        "title": title.map(segue_core::session::Title::as_str),
+        "title": title.map(Title::as_str),
         "created_at": listed.created_at.to_string(),
     }))?;
     for told in messages {
         let Some(message) = &told.message else { continue };
-        let mut line = serde_json::to_value(message)?;
-        if let Value::Object(fields) = &mut line {
-            fields.remove("given_at");
-            fields.insert("seq".into(), told.seq.0.into());
-            fields.insert("at".into(), told.at.to_string().into());
-            fields.insert("role".into(), told.role.name().into());
+        let mut line = json!({ "seq": told.seq, "at": told.at.to_string(), "role": told.role.name() });
+        if let (Value::Object(fields), Value::Object(said)) = (&mut line, serde_json::to_value(message)?) {
+            fields.extend(said.into_iter().filter(|(name, _)| name != "given_at"));
         }
         json::print(&line)?;
     }
     Ok(())
 }
 
-fn markdown(listed: &Listed, messages: &[Told]) -> anyhow::Result<()> {
-    let mut out = std::io::stdout().lock();
-    writeln!(out, "# {}\n", listed.title.as_deref().unwrap_or("(empty)"))?;
-    writeln!(out, "{} · {}", listed.key, listed.created_at)?;
+fn markdown(listed: &Listed, messages: &[Told], zone: &TimeZone) -> anyhow::Result<()> {
+    let time = |at| layout::time(at, zone);
+    out::line(format!("# {}\n", title(listed)))?;
+    out::line(format!("`{}` · {}", listed.key, time(listed.created_at)))?;
     for told in messages {
-        let text = if told.message.is_some() { told.text.as_str() } else { "*(erased)*" };
-        writeln!(out, "\n**{}** · {}\n\n{text}", told.role, told.at)?;
+        out::line(format!("\n**{}** · {}\n", told.role, time(told.at)))?;
+        match &told.message {
+            None => out::line("*(erased)*")?,
+            Some(message) => {
+                if !message.text.is_empty() {
+                    out::line(&message.text)?;
+                }
+                for call in &message.tool_calls {
+                    out::line(format!("`{}({})`", call.name, call.arguments))?;
+                }
+            }
+        }
     }
     Ok(())
 }

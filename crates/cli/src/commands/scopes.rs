@@ -2,43 +2,48 @@
 
 use crate::Exit;
 use crate::args::Common;
-use crate::{json, paint, setup};
+use crate::layout::{padded, time};
+use crate::setup::{self, Absent};
+use crate::{json, out, paint};
 use segue_core::session::Key;
-use segue_engine::words;
 use segue_store::{Page, ScopeRow};
 use serde_json::{Value, json};
 use unicode_width::UnicodeWidthStr;
 
 pub async fn run(common: &Common, limit: usize) -> anyhow::Result<Exit> {
-    let engine = setup::engine(common).await?;
+    let engine = setup::engine(common, Absent::Empty).await?;
     let rows = engine.store().scopes(&Page::first(limit)).await?;
-    let active = |row: &ScopeRow| row.active.map(|number| Key::new(row.scope.clone(), number).to_string());
     if common.json {
-        let value = |row: &ScopeRow| {
-            json!({
-                "scope": row.scope.as_str(),
-                "active": active(row),
-                "sessions": row.sessions,
-                "messages": row.messages,
-                "updated_at": row.updated_at.to_string(),
-            })
-        };
-        json::print(&rows.iter().map(value).collect::<Vec<Value>>())?;
+        json::print(&rows.iter().map(row).collect::<Vec<Value>>())?;
         return Ok(Exit::Done);
     }
     if rows.is_empty() {
-        println!("The store is empty. `segue replay FILE --store {}` fills it.", engine.config().store_url);
+        let url = Some(&engine.config().store_url).filter(|url| !url.starts_with("memory:"));
+        let fills = url.map(|url| format!(" `segue replay FILE --store {url}` fills it."));
+        out::line(format!("The store is empty.{}", fills.unwrap_or_default()))?;
         return Ok(Exit::Done);
     }
-    let now = engine.now();
     let width = rows.iter().map(|row| row.scope.as_str().width()).max().unwrap_or(0);
-    let fill = |text: &str| " ".repeat(width.saturating_sub(text.width()));
-    println!("{}", paint::dim(format!("scope{}  sessions  messages  last written", fill("scope"))));
+    let head = format!("{}  sessions  messages  last written", padded("scope", width));
+    out::line(paint::dim(head))?;
     for row in &rows {
-        let age = i64::try_from(now.duration_since(row.updated_at).as_millis()).unwrap_or(i64::MAX);
-        let language = engine.config().language_for(&row.scope, None).for_text("");
-        let (scope, age) = (row.scope.as_str(), words::age(language, age));
-        println!("{scope}{}  {:>8}  {:>8}  {age}", fill(scope), row.sessions, row.messages);
+        let zone = engine.config().time_zone_for(&row.scope, None);
+        let (scope, at) = (padded(row.scope.as_str(), width), time(row.updated_at, &zone));
+        out::line(format!("{scope}  {:>8}  {:>8}  {at}", row.sessions, row.messages))?;
+    }
+    // A list that was cut must not look like a whole one.
+    if rows.len() == limit {
+        out::line(paint::dim(format!("The newest {limit}; --limit N shows more.")))?;
     }
     Ok(Exit::Done)
+}
+
+fn row(row: &ScopeRow) -> Value {
+    json!({
+        "scope": row.scope.as_str(),
+        "active": row.active.map(|number| Key::new(row.scope.clone(), number).to_string()),
+        "sessions": row.sessions,
+        "messages": row.messages,
+        "updated_at": row.updated_at.to_string(),
+    })
 }

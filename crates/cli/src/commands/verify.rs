@@ -1,13 +1,14 @@
 //! `segue verify`: is the log what was written?
 
-use crate::Exit;
 use crate::args::Common;
-use crate::{json, paint, setup};
+use crate::setup::{self, Absent};
+use crate::{Exit, json, layout, out, paint};
+use anyhow::bail;
 use indicatif::ProgressBar;
 use segue_core::scope;
 use segue_engine::Engine;
-use segue_store::Page;
 use segue_store::verify::verify;
+use segue_store::{Error, Page};
 use serde_json::json;
 use std::io::IsTerminal;
 
@@ -15,34 +16,60 @@ use std::io::IsTerminal;
 const SCOPES_MAX: usize = 500;
 
 pub async fn run(common: &Common, scope: Option<scope::Key>) -> anyhow::Result<Exit> {
-    let engine = setup::engine(common).await?;
+    // To call a store sound that is not there would be a lie.
+    let location = setup::locate(&setup::config(common, &[])?.store_url)?;
+    if !setup::is_there(&location) {
+        bail!("there is no store at {location}: name the one to verify with --store URL");
+    }
     let mut found = Found::default();
+    match check(common, scope, &mut found).await {
+        Ok(()) => {}
+        // What is too damaged to be opened or listed is damaged: that is an answer, not a failure.
+        Err(error) => match damage(&error) {
+            Some(problem) => found.problems.push(problem),
+            None => return Err(error),
+        },
+    }
+    found.print(common)
+}
+
+async fn check(common: &Common, scope: Option<scope::Key>, found: &mut Found) -> anyhow::Result<()> {
+    let engine = setup::engine(common, Absent::Empty).await?;
+    if let Some(scope) = scope {
+        engine.state(&scope).await?;
+        return found.check(&engine, &scope).await;
+    }
+    found.problems.extend(engine.store().audit(None).await?);
     let bar = if std::io::stderr().is_terminal() && !common.json {
         ProgressBar::no_length().with_message("scopes")
     } else {
         ProgressBar::hidden()
     };
-    match scope {
-        Some(scope) => {
-            engine.state(&scope).await?;
-            found.check(&engine, &scope).await?;
-        }
-        None => {
-            found.problems.extend(engine.store().audit(None).await?);
-            let mut page = Page::first(SCOPES_MAX);
-            loop {
-                let rows = engine.store().scopes(&page).await?;
-                let Some(last) = rows.last() else { break };
-                page.after = Some((last.updated_at, last.scope.clone()));
-                for row in &rows {
-                    found.check(&engine, &row.scope).await?;
-                    bar.inc(1);
-                }
-            }
+    let mut page = Page::first(SCOPES_MAX);
+    loop {
+        let rows = engine.store().scopes(&page).await?;
+        let Some(last) = rows.last() else { break };
+        page.after = Some((last.updated_at, last.scope.clone()));
+        for row in &rows {
+            found.check(&engine, &row.scope).await?;
+            bar.inc(1);
         }
     }
     bar.finish_and_clear();
-    found.print(common)
+    Ok(())
+}
+
+/// Tells what is damaged, if that is what is wrong.
+fn damage(error: &anyhow::Error) -> Option<String> {
+    let of_store = error.chain().find_map(|cause| cause.downcast_ref::<Error>());
+    let of_engine = error.chain().find_map(|cause| match cause.downcast_ref() {
+        Some(segue_engine::Error::Store(error)) => Some(error),
+        _ => None,
+    });
+    match of_store.or(of_engine) {
+        Some(damaged @ Error::Damaged { .. }) => Some(damaged.to_string()),
+        _ => None,
+    }
 }
 
 #[derive(Default)]
@@ -55,11 +82,18 @@ struct Found {
 
 impl Found {
     async fn check(&mut self, engine: &Engine, scope: &scope::Key) -> anyhow::Result<()> {
-        let report = verify(engine.store().as_ref(), scope).await?;
         self.scopes += 1;
-        self.segments += report.segments;
-        self.entries += report.entries;
-        self.problems.extend(report.problems.into_iter().map(|problem| format!("{scope}: {problem}")));
+        match verify(engine.store().as_ref(), scope).await {
+            Ok(report) => {
+                self.segments += report.segments;
+                self.entries += report.entries;
+                let problems = report.problems.into_iter();
+                self.problems.extend(problems.map(|problem| format!("{scope}: {problem}")));
+            }
+            // One scope that cannot be read does not hide the others.
+            Err(damaged @ Error::Damaged { .. }) => self.problems.push(format!("{scope}: {damaged}")),
+            Err(error) => return Err(error.into()),
+        }
         Ok(())
     }
 
@@ -72,10 +106,18 @@ impl Found {
             }))?;
         } else {
             for problem in &problems {
-                println!("{problem}");
+                out::line(layout::printable(problem))?;
             }
-            let verdict = if ok { paint::user("sound") } else { paint::error("damaged") };
-            println!("{verdict}: {scopes} scopes, {segments} segments, {entries} entries checked");
+            let verdict = if ok { paint::user("sound") } else { paint::bad("damaged") };
+            let many = |n: u64, one: &str| format!("{n} {one}{}", if n == 1 { "" } else { "s" });
+            let entries = if entries == 1 { "1 entry".to_owned() } else { format!("{entries} entries") };
+            let (scopes, segments) = (many(scopes, "scope"), many(segments, "segment"));
+            out::line(format!("{verdict}: {scopes}, {segments}, {entries} checked"))?;
+            if !ok {
+                out::line(
+                    "Nothing was changed. Restore a backup, or keep the store as it is and report it.",
+                )?;
+            }
         }
         Ok(if ok { Exit::Done } else { Exit::No })
     }

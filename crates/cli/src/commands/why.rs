@@ -1,23 +1,43 @@
 //! `segue why`: why the last messages went where they went.
 
-use crate::Exit;
 use crate::args::Common;
-use crate::{json, setup};
+use crate::setup::{self, Absent};
+use crate::{Exit, json, layout, out, paint};
 use segue_core::scope;
 use segue_engine::words;
 use serde_json::Value;
 
 pub async fn run(common: &Common, scope: &scope::Key, last: usize) -> anyhow::Result<Exit> {
-    let engine = setup::engine(common).await?;
+    let engine = setup::engine(common, Absent::Empty).await?;
     let state = engine.state(scope).await?;
     let explained = engine.why(&state, last).await?;
     if common.json {
         json::print(&explained.iter().map(json::explained).collect::<Vec<Value>>())?;
         return Ok(Exit::Done);
     }
+    if explained.is_empty() {
+        out::line("Nothing has been decided here yet.")?;
+    }
     let language = engine.config().language_for(scope, None).for_text("");
+    let zone = engine.config().time_zone_for(scope, None);
     for explained in &explained {
-        println!("{}", words::explained(language, explained, engine.now()));
+        let decision = &explained.decision;
+        let (at, session) = (layout::time(explained.at, &zone), &explained.session);
+        let (action, cause) = (decision.action.name().replace('_', " "), decision.cause);
+        out::line(format!("{}  {}", paint::dim(at), paint::strong(format!("{action}: {session}"))))?;
+        let about = explained.preview.as_deref().map_or("(erased)".to_owned(), |text| format!("\"{text}\""));
+        indented(&about)?;
+        for reason in &decision.reasons {
+            indented(&words::reason(language, reason))?;
+        }
+        let sure = decision.confidence.value();
+        let policy = &decision.policy;
+        indented(&format!("Cause: {cause}, confidence {sure:.2}, policy {policy}."))?;
     }
     Ok(Exit::Done)
+}
+
+fn indented(text: &str) -> std::io::Result<()> {
+    let lines = layout::wrap(text, layout::width() - 2).into_iter();
+    lines.map(|line| out::line(format!("  {line}"))).collect()
 }

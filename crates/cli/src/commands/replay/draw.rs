@@ -1,101 +1,226 @@
 //! A conversation drawn so that a person sees its boundaries at a glance.
 
 use super::line::Line;
-use crate::paint;
-use segue_core::decision::Action;
-use segue_core::message::Role;
+use crate::transcript::{Said, Transcript};
+use crate::{out, paint};
+use jiff::tz::TimeZone;
+use segue_core::decision::{Action, Cause};
+use segue_core::notice::Notice;
 use segue_core::scope;
 use segue_core::session::Number;
-use segue_engine::Outcome;
+use segue_engine::{Delivery, Outcome};
 use std::collections::BTreeMap;
+use std::io;
 use unicode_width::UnicodeWidthStr;
 
-/// How wide a boundary is drawn.
-const WIDTH: usize = 78;
-
 /// What has been drawn so far.
-#[derive(Default)]
 pub struct Drawing {
+    transcript: Transcript,
     scope: Option<scope::Key>,
     /// The session in which each scope was last drawn.
     sessions: BTreeMap<scope::Key, Number>,
-    day: Option<jiff::civil::Date>,
-    boundaries: usize,
+    counts: Counts,
+}
+
+#[derive(Default)]
+struct Counts {
     messages: usize,
+    commands: usize,
+    boundaries: usize,
+    again: usize,
 }
 
 impl Drawing {
-    /// Draws a line of the conversation and what came of it.
-    pub fn draw(&mut self, line: &Line, outcome: &Outcome) {
-        if self.scope.as_ref() != Some(&outcome.scope) {
-            if self.scope.is_some() {
-                println!();
+    /// Begins a drawing.
+    pub fn new() -> Self {
+        Self {
+            transcript: Transcript::new(),
+            scope: None,
+            sessions: BTreeMap::new(),
+            counts: Counts::default(),
+        }
+    }
+
+    /// Draws a line of the conversation and what came of it, in the time zone of its scope.
+    pub fn draw(&mut self, line: &Line, outcome: &Outcome, zone: TimeZone) -> io::Result<()> {
+        self.head(&outcome.scope)?;
+        let at = line.inbound.at.to_zoned(zone);
+        if outcome.delivery == Delivery::Again {
+            self.counts.again += 1;
+            return self.say(line, at, Some("delivered again".to_owned()));
+        }
+        let is_late = line.inbound.session.is_some()
+            && self.sessions.get(&outcome.scope).is_some_and(|drawn| *drawn != outcome.session);
+        if is_late && outcome.reply.is_none() {
+            self.counts.messages += 1;
+            return self.say(line, at, Some(format!("late reply, kept in session {}", outcome.session)));
+        }
+        match &outcome.reply {
+            // A command is said in the session that it leaves; a message in the one that it opens.
+            Some(reply) => {
+                self.counts.commands += 1;
+                self.say(line, at, None)?;
+                self.transcript.answer(&shortened(&outcome.scope, reply))?;
+                self.rule(outcome)
             }
-            println!("{}", paint::strong(&outcome.scope));
-            self.scope = Some(outcome.scope.clone());
-            self.day = None;
-        }
-        let is_command = outcome.reply.is_some();
-        // A command is said in the session that it leaves; a message in the one that it opens.
-        if is_command {
-            self.say(line, outcome);
-            self.rule(outcome);
-        } else {
-            self.rule(outcome);
-            self.say(line, outcome);
+            None => {
+                self.counts.messages += 1;
+                self.rule(outcome)?;
+                self.say(line, at, None)
+            }
         }
     }
 
-    fn rule(&mut self, outcome: &Outcome) {
+    /// Names the scope where it changes.
+    fn head(&mut self, scope: &scope::Key) -> io::Result<()> {
+        if self.scope.as_ref() == Some(scope) {
+            return Ok(());
+        }
+        if self.scope.is_some() {
+            out::line("")?;
+        }
+        let known = self.sessions.get(scope).map(|session| paint::dim(format!(", session {session}")));
+        out::line(format!("{}{}", paint::strong(scope), known.unwrap_or_default()))?;
+        self.scope = Some(scope.clone());
+        self.transcript.forget_day();
+        Ok(())
+    }
+
+    fn rule(&mut self, outcome: &Outcome) -> io::Result<()> {
+        // A command may be about another session than the one that is talked in: `/session rename 2 ...`.
+        if outcome.session_id.is_none() || matches!(outcome.action, Action::Command | Action::Refused) {
+            return Ok(());
+        }
         let before = self.sessions.insert(outcome.scope.clone(), outcome.session);
-        if before == Some(outcome.session) {
-            return;
+        let cleared = outcome.action == Action::Clear;
+        if before == Some(outcome.session) && !cleared {
+            return Ok(());
         }
-        let why = match (before, outcome.action) {
-            (None, _) => String::new(),
-            (_, Action::Continue) => " (late reply)".to_owned(),
-            (_, action) => format!(" ({action}, by {})", outcome.cause),
+        let why = match before {
+            None => String::new(),
+            Some(_) => format!(" · {}", deed(outcome)),
         };
-        self.boundaries += usize::from(before.is_some());
+        self.counts.boundaries += usize::from(before.is_some());
         let title = format!("━━ session {}{why} ", outcome.session);
-        let fill = "━".repeat(WIDTH.saturating_sub(title.width()));
-        println!("{}", paint::boundary(format!("{title}{fill}")));
-        if let Some(notice) = outcome.notice.as_ref().filter(|_| outcome.reply.is_none()) {
-            println!("       {}", paint::engine(notice));
+        let fill = "━".repeat(self.transcript.width().saturating_sub(title.width()));
+        out::line(paint::boundary(format!("{title}{fill}")))?;
+        match outcome.notice.as_ref().filter(|_| outcome.reply.is_none()) {
+            Some(notice) => self.transcript.answer(&shortened(&outcome.scope, notice)),
+            None => Ok(()),
         }
     }
 
-    fn say(&mut self, line: &Line, outcome: &Outcome) {
-        let at = line.inbound.at.to_zoned(jiff::tz::TimeZone::UTC);
-        if self.day.replace(at.date()) != Some(at.date()) {
-            println!("{}", paint::dim(at.strftime("%a %-d %b %Y")));
-        }
-        self.messages += 1;
-        let role = line.inbound.role;
-        let name = format!("{:9}", role.name());
-        let name = if role == Role::User { paint::user(name) } else { paint::dim(name) };
-        let time = paint::dim(at.strftime("%H:%M"));
-        let mut texts = line.inbound.message.text.lines();
-        println!("{time}  {name}  {}", texts.next().unwrap_or_default());
-        for more in texts {
-            println!("                  {more}");
-        }
-        for more in outcome.reply.iter().flat_map(|reply| reply.lines()) {
-            println!("                  {}", paint::engine(more));
-        }
+    fn say(&mut self, line: &Line, at: jiff::Zoned, remark: Option<String>) -> io::Result<()> {
+        let inbound = &line.inbound;
+        self.transcript.say(&Said {
+            seq: None,
+            at,
+            role: inbound.role,
+            message: Some(&inbound.message),
+            remark,
+        })
     }
 
-    /// Draws the end.
-    pub fn finish(&self) {
-        let (messages, boundaries) = (self.messages, self.boundaries);
+    /// Draws the end; `left_out` lines could not be taken.
+    pub fn finish(&self, left_out: usize) -> io::Result<()> {
+        let Counts { messages, commands, boundaries, again } = self.counts;
         let scopes = self.sessions.len();
         let many = |n: usize, one: &str, more: &str| format!("{n} {}", if n == 1 { one } else { more });
-        let summary = [
-            many(messages, "line", "lines"),
-            many(boundaries, "boundary", "boundaries"),
-            many(scopes, "scope", "scopes"),
-        ]
-        .join(", ");
-        println!("{}", paint::dim(summary));
+        let mut parts = vec![many(messages, "message", "messages")];
+        if commands > 0 {
+            parts.push(many(commands, "command", "commands"));
+        }
+        parts.push(many(boundaries, "boundary", "boundaries"));
+        parts.push(many(scopes, "scope", "scopes"));
+        if again > 0 {
+            parts.push(format!("{again} delivered again"));
+        }
+        if left_out > 0 {
+            parts.push(format!("{} left out", many(left_out, "line", "lines")));
+        }
+        out::line(paint::dim(parts.join(", ")))
+    }
+}
+
+/// Says in a few words what happened, and why.
+fn deed(outcome: &Outcome) -> String {
+    let deed = match (&outcome.announces, outcome.action) {
+        (Some(Notice::Undone { .. }), _) => return "back, by undo".to_owned(),
+        (_, Action::Resume) => "resumed",
+        (_, Action::Fork) => "forked",
+        (_, Action::Split) => "split off",
+        (_, Action::Merge) => "merged",
+        (_, Action::Clear) => "cleared",
+        (_, Action::NewCarryOver) => "new, with a summary",
+        (_, Action::New) => "new",
+        _ => "goes on",
+    };
+    format!("{deed}{}", because(outcome.cause))
+}
+
+/// Says in a word why.
+fn because(cause: Cause) -> &'static str {
+    match cause {
+        Cause::Command => ", by command",
+        Cause::Intent => ", asked for in words",
+        Cause::Temporal => ", after a pause",
+        Cause::Semantic => ", another topic",
+        Cause::Context => ", the context is full",
+        Cause::Health => ", it was stuck",
+        Cause::Task => ", by its task",
+        Cause::None => "",
+    }
+}
+
+/// Writes the keys of a scope's sessions as `#1`, `#2`, ...: the scope stands above.
+fn shortened(scope: &scope::Key, text: &str) -> String {
+    // A key that the host made up, such as `a`, may be any word of the text.
+    if !scope.as_str().contains(':') {
+        return text.to_owned();
+    }
+    let mut short = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find(scope.as_str()) {
+        let (before, found) = rest.split_at(at);
+        let after = &found[scope.as_str().len()..];
+        // `agent:a:main` stands in `agent:a:main2` and in `agent:a:main:thread:5` too.
+        let goes_on = |c: char| c.is_alphanumeric() || "-_+@=%~/".contains(c);
+        let mut next = after.chars();
+        let is_whole = !before.ends_with(goes_on)
+            && match (next.next(), next.next()) {
+                (Some(c), _) if goes_on(c) => false,
+                (Some(':' | '.'), Some(c)) => !goes_on(c),
+                _ => true,
+            };
+        short.push_str(before);
+        match (is_whole, after.starts_with('#')) {
+            (true, true) => {}
+            (true, false) => short.push_str("#1"),
+            (false, _) => short.push_str(scope.as_str()),
+        }
+        rest = after;
+    }
+    short.push_str(rest);
+    short
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_shortened_where_they_are_whole() {
+        let scope: scope::Key = "agent:a:main".parse().unwrap();
+        let check = |text, expected| assert_eq!(shortened(&scope, text), expected);
+        check(
+            "New session agent:a:main#3: /undo goes back to agent:a:main.",
+            "New session #3: /undo goes back to #1.",
+        );
+        check("agent:a:main: done", "#1: done");
+        check("agent:a:main:thread:5 agent:a:main2", "agent:a:main:thread:5 agent:a:main2");
+        check("回到 agent:a:main。", "回到 #1。");
+        check("my-agent:a:main xagent:a:main#2", "my-agent:a:main xagent:a:main#2");
+        check("", "");
+        assert_eq!(shortened(&"s".parse().unwrap(), "this is s#2"), "this is s#2");
     }
 }

@@ -5,7 +5,7 @@ use anyhow::{Context as _, bail};
 use segue_core::Timestamp;
 use segue_core::message::{Message, MessageId, Role};
 use segue_core::session;
-use segue_engine::route::{Address, Peer};
+use segue_engine::route::{Address, Peer, Routing, route};
 use segue_engine::{Inbound, Target};
 use serde_json::Value;
 
@@ -17,23 +17,26 @@ pub struct Line {
 }
 
 impl Line {
-    /// Reads a line.
-    pub fn parse(text: &str) -> anyhow::Result<Self> {
-        let value: Value = serde_json::from_str(text).context("it is not JSON")?;
+    /// Reads a line. Where it names a session and an address, they must be of one scope.
+    pub fn parse(text: &str, routing: &Routing) -> anyhow::Result<Self> {
+        let value: Value = serde_json::from_str(text.trim())
+            .map_err(|error| anyhow::anyhow!("it is not JSON ({})", wrong(&error)))?;
         if !value.is_object() {
-            bail!("it is not a JSON object");
+            bail!("it is not a JSON object: write {{\"at\":..., \"scope\":..., \"role\":..., \"text\":...}}");
         }
         if let Some(op) = value.get("op") {
             bail!("there is no operation {op}: tasks are not built yet");
         }
-        let at = word(&value, "at")?.context("it has no time (\"at\")")?;
-        let at: Timestamp = at.parse().with_context(|| format!("its time \"{at}\" cannot be read"))?;
+        let at = word(&value, "at")?
+            .context("it has no time: add \"at\", such as \"at\":\"2026-03-01T10:00:00Z\"")?;
+        let at: Timestamp = at.parse().map_err(|_| {
+            anyhow::anyhow!("its time \"{}\" cannot be read: write it as 2026-03-01T10:00:00Z", short(&at))
+        })?;
         let role = word(&value, "role")?.unwrap_or_else(|| "user".to_owned());
-        let role = Role::named(&role).with_context(|| format!("there is no role \"{role}\""))?;
-        let text = match (word(&value, "text")?, word(&value, "content")?) {
-            (Some(text), _) | (None, Some(text)) => text,
-            (None, None) => String::new(),
-        };
+        let role = Role::named(&role).with_context(|| {
+            format!("there is no role \"{}\": it is user, assistant, tool or system", short(&role))
+        })?;
+        let text = word(&value, "text")?.or(word(&value, "content")?).unwrap_or_default();
         let message = Message {
             text,
             given_at: None,
@@ -42,9 +45,32 @@ impl Line {
             tool_call_id: word(&value, "tool_call_id")?,
             tool_calls: tool_calls(&value),
         };
-        let (to, session) = target(&value)?;
+        let (to, session) = target(&value, routing)?;
+        if session.is_some() && role == Role::User {
+            bail!(
+                "a person speaks to the latest session, so \"session\" is for replies only: remove it, or \
+                 resume that session first"
+            );
+        }
         Ok(Self { inbound: Inbound { at, to, role, message, session } })
     }
+}
+
+/// How much of a field is repeated in an error, in characters.
+const SHORT_CHARS_MAX: usize = 60;
+
+fn short(text: &str) -> String {
+    match text.char_indices().nth(SHORT_CHARS_MAX) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+        None => text.to_owned(),
+    }
+}
+
+/// Says what is wrong with the JSON. A line has no lines, so only the column tells where.
+fn wrong(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    let what = text.split(" at line ").next().unwrap_or_default();
+    format!("{what}, at character {}", error.column())
 }
 
 /// Reads a field that is text, or a number where people write ids as numbers.
@@ -57,34 +83,48 @@ fn word(value: &Value, name: &str) -> anyhow::Result<Option<String>> {
     }
 }
 
-fn target(value: &Value) -> anyhow::Result<(Target, Option<session::Number>)> {
+fn target(value: &Value, routing: &Routing) -> anyhow::Result<(Target, Option<session::Number>)> {
     let named = word(value, "session")?.map(|key| key.parse::<session::Key>()).transpose()?;
     let session = named.as_ref().map(|key| key.number);
     let scope = word(value, "scope")?.map(|scope| scope.parse()).transpose()?;
-    if let (Some(scope), Some(key)) = (&scope, &named)
-        && *scope != key.scope
-    {
-        bail!("the session {key} is not one of the scope {scope}");
-    }
-    if let Some(scope) = scope.or(named.map(|key| key.scope)) {
-        return Ok((Target::Scope(scope), session));
-    }
-    let Some(channel) = word(value, "channel")? else {
-        bail!("it has neither a scope (\"scope\") nor an address (\"channel\" and \"peer\")");
+    let target = match (scope, address(value)?) {
+        (Some(scope), _) => Target::Scope(scope),
+        (None, Some(address)) => Target::Address(address),
+        (None, None) => match &named {
+            Some(key) => Target::Scope(key.scope.clone()),
+            None => {
+                bail!("it says not where it belongs: add \"scope\", or an address (\"channel\" and \"peer\")")
+            }
+        },
     };
+    if let Some(key) = named {
+        let scope = match &target {
+            Target::Scope(scope) => scope.clone(),
+            Target::Address(address) => route(routing, address),
+        };
+        if scope != key.scope {
+            bail!("the session {key} is not one of the scope {scope}");
+        }
+    }
+    Ok((target, session))
+}
+
+fn address(value: &Value) -> anyhow::Result<Option<Address>> {
+    let Some(channel) = word(value, "channel")? else { return Ok(None) };
     let peer = word(value, "peer")?.unwrap_or_default();
     let peer = match (word(value, "group")?, word(value, "kind")?.as_deref()) {
         (Some(group), _) => Peer::Group(group),
         (None, Some("group" | "channel")) => Peer::Group(peer),
         (None, None | Some("direct")) => Peer::Direct(peer),
-        (None, Some(kind)) => bail!("there is no kind of peer \"{kind}\": it is direct, group or channel"),
+        (None, Some(kind)) => {
+            bail!("there is no kind of peer \"{}\": it is direct, group or channel", short(kind))
+        }
     };
-    let address = Address {
+    Ok(Some(Address {
         agent: word(value, "agent")?.unwrap_or_default(),
         channel,
         account: word(value, "account")?.unwrap_or_default(),
         peer,
         thread: word(value, "thread")?,
-    };
-    Ok((Target::Address(address), None))
+    }))
 }

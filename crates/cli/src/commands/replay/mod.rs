@@ -3,22 +3,26 @@
 mod draw;
 mod line;
 
-use crate::Exit;
 use crate::args::{Common, Replay};
-use crate::{json, paint, setup};
+use crate::{Exit, input, json, out, setup};
 use anyhow::Context as _;
+use draw::Drawing;
 use indicatif::{ProgressBar, ProgressStyle};
+use jiff::tz::TimeZone;
 use line::Line;
-use segue_engine::{Engine, Outcome};
-use serde_json::json;
-use std::io::{IsTerminal, Read};
-use std::path::Path;
+use segue_core::scope;
+use segue_engine::route::{route, user};
+use segue_engine::{Engine, Outcome, Target};
+use std::io::IsTerminal;
 
-/// From how many lines on a progress bar is worth it.
-const LINES_BAR_MIN: usize = 2_000;
+/// The longest line that is read. A message of the greatest length fits, however it is escaped.
+const LINE_BYTES_MAX: u64 = 16 << 20;
+
+/// From how many bytes on a progress bar is worth it.
+const BAR_BYTES_MIN: u64 = 1 << 20;
 
 pub async fn run(common: &Common, replay: &Replay) -> anyhow::Result<Exit> {
-    let text = read(&replay.file)?;
+    let mut lines = input::lines(&replay.file, LINE_BYTES_MAX)?;
     let mut options = Vec::new();
     if let Some(policy) = &replay.policy {
         options.push(("lifecycle.policy", policy.as_str()));
@@ -28,33 +32,30 @@ pub async fn run(common: &Common, replay: &Replay) -> anyhow::Result<Exit> {
     // Without a store named for it, a replay leaves nothing behind.
     let store = setup::open(common.store.as_deref().unwrap_or("memory:"))?;
     let engine = Engine::open(store, config).await?;
-    let lines: Vec<(usize, &str)> = text.lines().enumerate().map(|(at, line)| (at + 1, line)).collect();
-    let bar = bar(common, lines.len());
-    let mut drawing = draw::Drawing::default();
-    for (number, text) in lines {
-        bar.inc(1);
-        if text.trim().is_empty() {
+    let bar = bar(lines.bytes);
+    let mut drawing = Drawing::new();
+    let mut left_out = 0;
+    while let Some(read) =
+        lines.next_line().with_context(|| format!("{} cannot be read", replay.file.display()))?
+    {
+        bar.inc(read.bytes);
+        let number = read.number;
+        if read.text.as_ref().is_ok_and(|text| text.trim().is_empty()) {
             continue;
         }
-        let line = Line::parse(text);
-        let outcome = match &line {
-            Ok(line) => receive(&engine, line).await,
-            Err(error) => Err(anyhow::anyhow!("{error:#}")),
-        };
-        match (outcome, &line) {
-            (Ok(outcome), Ok(line)) => {
-                if common.json {
-                    json::print(&json::outcome(number, &outcome))?;
-                } else {
-                    bar.suspend(|| drawing.draw(line, &outcome));
-                }
+        let (scope, received) = receive(&engine, read.text).await;
+        match received {
+            Ok((_, outcome)) if common.json => json::print(&json::outcome(number, &outcome))?,
+            Ok((line, outcome)) => {
+                let zone = zone(&engine, &line, &outcome.scope);
+                bar.suspend(|| drawing.draw(&line, &outcome, zone))?;
             }
-            (outcome, _) => {
-                let why = outcome.err().map(|error| format!("{error:#}")).unwrap_or_default();
-                let sentence = format!("line {number}: {why}");
-                bar.suspend(|| eprintln!("{} {sentence}", paint::error("error:")));
+            Err(error) => {
+                left_out += 1;
+                let why = crate::sentence(&error);
+                bar.suspend(|| out::error(format!("line {number}: {why}")));
                 if common.json {
-                    json::print(&json!({ "line": number, "action": "refused", "error": why }))?;
+                    json::print(&json::left_out(number, scope.as_ref(), &why))?;
                 }
                 if replay.strict {
                     return Ok(Exit::No);
@@ -64,36 +65,47 @@ pub async fn run(common: &Common, replay: &Replay) -> anyhow::Result<Exit> {
     }
     bar.finish_and_clear();
     if !common.json {
-        drawing.finish();
+        drawing.finish(left_out)?;
     }
     Ok(Exit::Done)
 }
 
-async fn receive(engine: &Engine, line: &Line) -> anyhow::Result<Outcome> {
-    Ok(engine.receive(line.inbound.clone()).await?)
+/// Takes a line; names the scope too, where the line does, because that is known before it is taken.
+async fn receive(
+    engine: &Engine,
+    text: Result<String, String>,
+) -> (Option<scope::Key>, anyhow::Result<(Line, Outcome)>) {
+    let routing = &engine.config().routing;
+    let parsed = text.map_err(anyhow::Error::msg).and_then(|text| Line::parse(&text, routing));
+    let line = match parsed {
+        Ok(line) => line,
+        Err(error) => return (None, Err(error)),
+    };
+    let scope = match &line.inbound.to {
+        Target::Scope(scope) => scope.clone(),
+        Target::Address(address) => route(routing, address),
+    };
+    let received = engine.receive(line.inbound.clone()).await;
+    (Some(scope), received.map(|outcome| (line, outcome)).map_err(anyhow::Error::from))
 }
 
-/// Reads a file, or standard input for `-`. What is not UTF-8 is shown by replacement characters.
-pub fn read(path: &Path) -> anyhow::Result<String> {
-    let mut bytes = Vec::new();
-    if path == Path::new("-") {
-        std::io::stdin().read_to_end(&mut bytes).context("standard input cannot be read")?;
-    } else {
-        bytes = std::fs::read(path).with_context(|| format!("{} cannot be read", path.display()))?;
-    }
-    Ok(match String::from_utf8(bytes) {
-        Ok(text) => text,
-        Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned(),
-    })
+fn zone(engine: &Engine, line: &Line, scope: &scope::Key) -> TimeZone {
+    let config = engine.config();
+    let user = match &line.inbound.to {
+        Target::Scope(_) => None,
+        Target::Address(address) => user(&config.routing, address),
+    };
+    config.time_zone_for(scope, user.as_deref())
 }
 
-fn bar(common: &Common, lines: usize) -> ProgressBar {
-    if lines < LINES_BAR_MIN
-        || common.json && std::io::stdout().is_terminal()
-        || !std::io::stderr().is_terminal()
-    {
-        return ProgressBar::hidden();
+/// Shows how far it is, while the output goes elsewhere.
+fn bar(bytes: Option<u64>) -> ProgressBar {
+    let watched = !std::io::stdout().is_terminal() && std::io::stderr().is_terminal();
+    match bytes {
+        Some(bytes) if bytes >= BAR_BYTES_MIN && watched => {
+            let style = ProgressStyle::with_template("{bar:40} {bytes}/{total_bytes}, {eta} left");
+            ProgressBar::new(bytes).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+        }
+        _ => ProgressBar::hidden(),
     }
-    let style = ProgressStyle::with_template("{bar:40} {pos}/{len} lines, {eta} left");
-    ProgressBar::new(lines as u64).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
 }

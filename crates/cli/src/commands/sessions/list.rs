@@ -1,0 +1,71 @@
+//! `segue sessions list`: the sessions of a scope, newest first.
+
+use crate::args::Common;
+use crate::layout::{cut, padded, printable, time};
+use crate::setup::{self, Absent};
+use crate::{Exit, json, layout, out, paint};
+use segue_core::scope;
+use segue_engine::history::Listed;
+use serde_json::Value;
+use std::borrow::Cow;
+use unicode_width::UnicodeWidthStr;
+
+/// How wide a title is at least.
+const TITLE_WIDTH_MIN: usize = 16;
+
+pub async fn run(common: &Common, scope: &scope::Key) -> anyhow::Result<Exit> {
+    let engine = setup::engine(common, Absent::Empty).await?;
+    let state = engine.state(scope).await?;
+    let list = engine.list(&state).await?;
+    if common.json {
+        json::print(&list.iter().map(json::listed).collect::<Vec<Value>>())?;
+        return Ok(Exit::Done);
+    }
+    let zone = engine.config().time_zone_for(scope, None);
+    let rows: Vec<[String; 5]> = list
+        .iter()
+        .map(|session| {
+            [
+                session.index.to_string(),
+                title(session).into_owned(),
+                session.messages.to_string(),
+                time(session.updated_at, &zone),
+                session.key.number.to_string(),
+            ]
+        })
+        .collect();
+    let heads = ["N", "title", "messages", "last written", "session"];
+    out::line(paint::strong(scope))?;
+    let wide = |column: usize| {
+        let cells = rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.width());
+        cells.chain(heads.get(column).map(|head| head.len())).max().unwrap_or(0)
+    };
+    let (n, messages, age, session) = (wide(0), wide(2), wide(3), wide(4));
+    let around = 2 + n + 2 + 2 + messages + 2 + age + 2 + session;
+    let title_width = wide(1).min(layout::width().saturating_sub(around).max(TITLE_WIDTH_MIN));
+    let line = |mark: char, [index, name, count, ago, number]: [&str; 5]| {
+        let (name, ago) = (padded(&cut(name, title_width), title_width), padded(ago, age));
+        format!("{mark} {index:>n$}  {name}  {count:>messages$}  {ago}  {number:>session$}")
+    };
+    out::line(paint::dim(line(' ', heads)))?;
+    for (row, session) in rows.iter().zip(&list) {
+        let cells = row.each_ref().map(String::as_str);
+        let mark = if session.active { '*' } else { ' ' };
+        let line = line(mark, cells);
+        out::line(if session.active { paint::strong(line) } else { line })?;
+    }
+    if let Some(newest) = list.first() {
+        out::line(paint::dim(format!("`segue sessions show {}` shows the newest", newest.key)))?;
+    }
+    Ok(Exit::Done)
+}
+
+/// Names a session: its title or first words. There are none where it is empty or its first words were
+/// erased.
+pub fn title(session: &Listed) -> Cow<'_, str> {
+    match &session.title {
+        Some(title) => printable(title),
+        None if session.messages == 0 => "(empty)".into(),
+        None => "(untitled)".into(),
+    }
+}

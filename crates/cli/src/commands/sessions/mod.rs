@@ -1,0 +1,84 @@
+//! `segue sessions`: looking at sessions, and moving them.
+
+pub mod list;
+pub mod show;
+
+use crate::args::{Common, Sessions};
+use crate::setup::{self, Absent};
+use crate::{Exit, json, layout, out};
+use anyhow::bail;
+use segue_core::decision::Action;
+use segue_core::policy::Backlog;
+use segue_core::scope;
+use segue_core::session::{Key, Title};
+use segue_engine::{Engine, Pick, Request};
+
+pub async fn run(common: &Common, verb: Sessions) -> anyhow::Result<Exit> {
+    let numbered = |key: &Key| Pick::Numbered(key.number);
+    let (scope, request) = match verb {
+        Sessions::List { scope } => return list::run(common, &scope).await,
+        Sessions::Show { key } => return show::run(common, &key).await,
+        Sessions::New { scope } => (scope, Request::New(None)),
+        Sessions::Resume { scope, n } => (scope, Request::Resume(Pick::Listed(n as usize))),
+        Sessions::Fork { key, at } => (key.scope.clone(), Request::Fork(numbered(&key), at)),
+        Sessions::Split { scope, at } => (scope, Request::Split(at)),
+        Sessions::Undo { scope } => (scope, Request::Undo),
+        Sessions::Delete { key } => (key.scope.clone(), Request::Delete(numbered(&key))),
+        Sessions::Merge { from, into } => {
+            if from.scope != into.scope {
+                bail!("sessions of two scopes cannot be merged: a scope never sees another one");
+            }
+            (from.scope.clone(), Request::Merge(numbered(&from), numbered(&into)))
+        }
+        Sessions::Rename { key, title } => match Title::new(&title) {
+            Some(title) => (key.scope.clone(), Request::Rename(numbered(&key), title)),
+            None => bail!("a title needs at least one letter"),
+        },
+        Sessions::Prune { scope, limit } => match Backlog::new(limit) {
+            Some(keep) => (scope, Request::Prune(keep)),
+            None => bail!("the active session is always kept: the limit is at least 1"),
+        },
+    };
+    let absent = if request == Request::New(None) { Absent::Make } else { Absent::Empty };
+    let engine = setup::engine(common, absent).await?;
+    ask(common, &engine, &scope, &request).await
+}
+
+/// Asks something of a scope that exists, and says what came of it.
+pub async fn ask(
+    common: &Common,
+    engine: &Engine,
+    scope: &scope::Key,
+    request: &Request,
+) -> anyhow::Result<Exit> {
+    // An operator who mistypes a scope must not make one.
+    if *request != Request::New(None) {
+        engine.state(scope).await?;
+    }
+    let outcome = engine.request(scope, engine.now(), request).await?;
+    let refused = outcome.action == Action::Refused;
+    if common.json {
+        json::print(&json::moved(&outcome))?;
+    }
+    if let Some(text) = outcome.notice.as_ref().or(outcome.reply.as_ref()) {
+        let text = for_shell(text);
+        if refused {
+            out::refused(text);
+        } else if !common.json {
+            out::line(layout::printable(&text))?;
+        }
+    }
+    Ok(if refused { Exit::No } else { Exit::Done })
+}
+
+/// Names the commands of the shell where the engine, which speaks to people in a chat, names those of a chat.
+fn for_shell(text: &str) -> String {
+    const COMMANDS: [(&str, &str); 5] = [
+        ("/session resume N", "segue sessions resume SCOPE N"),
+        ("/session list", "`segue sessions list SCOPE`"),
+        ("/session show", "`segue sessions show KEY`"),
+        ("/undo", "`segue sessions undo SCOPE`"),
+        ("/new", "`segue sessions new SCOPE`"),
+    ];
+    COMMANDS.iter().fold(text.to_owned(), |text, (chat, shell)| text.replace(chat, shell))
+}

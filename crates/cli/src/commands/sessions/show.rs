@@ -1,0 +1,77 @@
+//! `segue sessions show`: a session with all that was said in it.
+
+use super::list::title;
+use crate::args::Common;
+use crate::setup::{self, Absent};
+use crate::transcript::{Said, Transcript};
+use crate::{Exit, Missing, json, layout, out, paint};
+use segue_core::scope;
+use segue_core::session::Key;
+use segue_core::state::State;
+use serde_json::{Value, json};
+
+pub async fn run(common: &Common, key: &Key) -> anyhow::Result<Exit> {
+    let engine = setup::engine(common, Absent::Empty).await?;
+    let state = engine.state(&key.scope).await?;
+    let Some(session) = state.live(key.number) else { return Err(missing(key).into()) };
+    let listed = engine.describe(&state, key.number).await?;
+    let messages = engine.messages(&state, key.number, usize::MAX).await?;
+    if common.json {
+        let mut shown = json::listed(&listed);
+        if let Value::Object(fields) = &mut shown {
+            fields.insert("active_agent".into(), agent(&key.scope).into());
+            fields.insert("skill_snapshot".into(), Value::Null);
+            fields.insert("persona".into(), Value::Null);
+            fields.insert("model_config".into(), Value::Null);
+            let children = state.sessions.iter().filter(|(_, s)| s.parent == Some(key.number) && s.is_live());
+            let children = children.map(|(number, _)| Value::from(state.key(*number).to_string()));
+            fields.insert("children".into(), children.collect());
+            fields.insert("origin".into(), serde_json::to_value(session.origin)?);
+            fields.insert("segments".into(), segments(&state, key));
+            fields.insert("conversation_state".into(), messages.iter().map(json::told).collect());
+        }
+        json::print(&shown)?;
+        return Ok(Exit::Done);
+    }
+    let zone = engine.config().time_zone_for(&key.scope, None);
+    out::line(paint::strong(key))?;
+    let written = layout::time(listed.updated_at, &zone);
+    out::line(title(&listed))?;
+    let count = listed.messages;
+    let noun = if count == 1 { "message" } else { "messages" };
+    let active = if listed.active { ", active" } else { "" };
+    out::line(paint::dim(format!("{count} {noun}, last written {written}{active}")))?;
+    out::line(paint::dim(format!("id {}", listed.session_id)))?;
+    let mut transcript = Transcript::new();
+    for told in &messages {
+        let at = told.at.to_zoned(zone.clone());
+        let said =
+            Said { seq: Some(told.seq), at, role: told.role, message: told.message.as_ref(), remark: None };
+        transcript.say(&said)?;
+    }
+    Ok(Exit::Done)
+}
+
+/// Says that there is no such session.
+pub fn missing(key: &Key) -> Missing {
+    Missing(format!("there is no session {key}; `segue sessions list {}` lists them", key.scope))
+}
+
+/// The agent that a scope's key names.
+fn agent(scope: &scope::Key) -> &str {
+    scope.as_str().strip_prefix("agent:").and_then(|rest| rest.split(':').next()).unwrap_or("main")
+}
+
+fn segments(state: &State, key: &Key) -> Value {
+    let view = state.view(key.number);
+    let segment = |number| {
+        let sealed = state.segments.get(&number).map(|sealed| sealed.digest);
+        let open = || state.open.as_ref().filter(|open| open.number == number).map(|open| open.digest);
+        json!({
+            "id": json::segment(&state.scope, number),
+            "sealed": sealed.is_some(),
+            "digest": sealed.or_else(open).map(|digest| digest.to_string()),
+        })
+    };
+    view.iter().map(|span| segment(span.segment)).collect()
+}

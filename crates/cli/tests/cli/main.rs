@@ -1,0 +1,13 @@
+//! The command line from end to end: the real binary, its whole output, standard error and exit code.
+
+mod bad_input;
+mod bad_stores;
+mod config;
+mod examples;
+mod help;
+mod port;
+mod reading;
+mod replay;
+mod sessions;
+mod stores;
+mod world;

@@ -1,0 +1,100 @@
+//! The commands that look: scopes, context, why, verify; and erase, which they show.
+
+use crate::world::{DURABLE, ME, World, check};
+use serde_json::json;
+use std::fs;
+use std::path::Path;
+
+#[test]
+fn scopes_context_why_verify() {
+    check!(World::with_talk("sqlite:log.db").script(
+        "scopes
+         context agent:main:cli:direct:me
+         why agent:main:cli:direct:me
+         why agent:main:cli:direct:me --last 3
+         verify
+         verify agent:main:cli:direct:me"
+    ));
+}
+
+#[test]
+fn scopes_context_why_verify_json() {
+    check!(World::with_talk("sqlite:log.db").script(
+        "scopes --json
+         context agent:main:cli:direct:me --json
+         why agent:main:cli:direct:me --last 2 --json
+         verify --json"
+    ));
+}
+
+#[test]
+fn scopes_are_cut_at_the_limit() {
+    let world = World::new();
+    let line =
+        |n: usize| format!(r#"{{"at":"2026-03-01T10:00:{n:02}Z","scope":"scope-{n}","text":"hello"}}"#);
+    world.file("many.jsonl", (0..12).map(line).collect::<Vec<_>>().join("\n"));
+    world.run(&["replay", "many.jsonl", "--store", "sqlite:log.db"]).expect_code(0);
+    check!(world.script("scopes --limit 3 --store sqlite:log.db"));
+}
+
+/// An erased message is gone, everywhere, and the proof still holds.
+#[test]
+fn erase_and_what_is_seen_of_it() {
+    for store in DURABLE {
+        let world = World::with_talk(store);
+        let shown = world.run(&["sessions", "show", ME, "--json"]).json();
+        let seq = shown["conversation_state"][0]["seq"].to_string();
+        let seen = world.script(&format!(
+            "erase agent:main:cli:direct:me {seq}
+             erase agent:main:cli:direct:me {seq}
+             erase agent:main:cli:direct:me 9999
+             sessions show agent:main:cli:direct:me
+             export agent:main:cli:direct:me --format markdown
+             verify"
+        ));
+        check!("erase", seen);
+        let folder = world.path("");
+        assert!(!files(&folder).iter().any(|(path, bytes)| {
+            !path.ends_with("talk.jsonl") && String::from_utf8_lossy(bytes).contains("quiet hotel")
+        }));
+    }
+}
+
+fn files(folder: &Path) -> Vec<(std::path::PathBuf, Vec<u8>)> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(files(&path));
+        } else {
+            let bytes = fs::read(&path).unwrap();
+            found.push((path, bytes));
+        }
+    }
+    found
+}
+
+/// M-D3: one changed letter on disk is found, by exit code 1.
+#[test]
+fn verify_finds_a_changed_letter() {
+    for store in DURABLE {
+        let world = World::with_talk(store);
+        let mut changed = 0;
+        for (path, bytes) in files(&world.path("")) {
+            let at = bytes.windows(11).position(|window| window == b"quiet hotel");
+            if let Some(at) = at.filter(|_| !path.ends_with("talk.jsonl")) {
+                let mut bytes = bytes;
+                bytes[at] = b'Q';
+                fs::write(path, bytes).unwrap();
+                changed += 1;
+            }
+        }
+        assert!(changed > 0, "{store}");
+        let seen = world.script("verify\nverify --json");
+        assert!(seen.contains("[exit 1]"), "{seen}");
+        let verified = world.run(&["verify", "--json"]).expect_code(1).json();
+        assert_eq!(verified["ok"], json!(false));
+        assert!(!verified["problems"].as_array().unwrap().is_empty());
+        check!("a_changed_letter", seen);
+    }
+}

@@ -1,0 +1,151 @@
+//! `segue replay`: the black box.
+
+use crate::world::{ME, TALK, World, check};
+use serde_json::{Value, json};
+
+/// Every field that DESIGN.md names, in every object, and one object for each line, in order.
+#[test]
+fn json_has_every_field_of_the_design() {
+    let world = World::new();
+    world.file("talk.jsonl", TALK.trim_start());
+    let ran = world.run(&["replay", "talk.jsonl", "--json"]).expect_code(0);
+    let lines = ran.json_lines();
+    assert_eq!(lines.len(), 7);
+    for (at, line) in lines.iter().enumerate() {
+        let names: Vec<&str> = line.as_object().unwrap().keys().map(String::as_str).collect();
+        let fields = [
+            "line",
+            "scope",
+            "session",
+            "session_id",
+            "segment",
+            "action",
+            "cause",
+            "confidence",
+            "state",
+            "notice",
+            "reply",
+            "reasons",
+            "signals",
+            "control_model",
+        ];
+        for field in fields {
+            assert!(names.contains(&field), "line {} has no {field}", at + 1);
+        }
+        assert_eq!(line["line"], json!(at + 1));
+        assert_eq!(line["scope"], json!(ME));
+        assert!(line["confidence"].is_f64() && line["reasons"].is_array() && line["signals"].is_object());
+        assert_eq!(line["state"], json!("none"));
+        assert_eq!(line["control_model"], json!("builtin"));
+    }
+    let of = |name: &str| lines.iter().map(|line| line[name].clone()).collect::<Vec<Value>>();
+    let (first, second) = (json!(ME), json!(format!("{ME}#2")));
+    let sessions = [&first, &first, &first, &first, &second, &second, &second];
+    assert_eq!(of("session").iter().collect::<Vec<_>>(), sessions);
+    assert_eq!(of("action")[4..], [json!("new"), json!("continue"), json!("continue")]);
+    assert_eq!(of("cause")[4], json!("command"));
+    assert_eq!(of("reply")[4], json!(format!("Started new session: {ME}#2")));
+}
+
+#[test]
+fn json_in_full() {
+    let world = World::new();
+    world.file("talk.jsonl", TALK.trim_start());
+    check!(world.script("replay talk.jsonl --json"));
+}
+
+/// X-7: a second delivery is marked, gets the same answer, and is not counted.
+#[test]
+fn x7_a_second_delivery_is_marked() {
+    let world = World::new();
+    let hello = r#"{"at":"2026-03-01T10:00:00Z","scope":"s","text":"hello","message_id":"1"}"#;
+    let new = r#"{"at":"2026-03-01T10:01:00Z","scope":"s","text":"/new","message_id":"2"}"#;
+    world.file("twice.jsonl", [hello, hello, new, new].join("\n"));
+    check!(world.script("replay twice.jsonl"));
+    let lines = world.run(&["replay", "twice.jsonl", "--json"]).expect_code(0).json_lines();
+    let deliveries: Vec<&Value> = lines.iter().map(|line| &line["delivery"]).collect();
+    assert_eq!(deliveries, ["first", "again", "first", "again"]);
+    for pair in lines.chunks(2) {
+        for field in ["session", "session_id", "segment", "seq", "action", "cause", "notice", "reply"] {
+            assert_eq!(pair[0][field], pair[1][field], "{field}");
+        }
+    }
+}
+
+/// Long texts, Chinese, several lines, calls of tools: all hang below their beginning.
+#[test]
+fn long_texts_are_wrapped() {
+    let world = World::new();
+    let say = |role: &str, more: Value| {
+        let mut line = json!({ "at": "2026-03-01T10:00:00Z", "scope": "s", "role": role });
+        line.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        line.to_string()
+    };
+    let call =
+        json!({ "id": "c", "name": "write_file", "arguments": { "path": "a.txt", "text": "x ".repeat(60) } });
+    let lines = [
+        say("user", json!({ "text": "word ".repeat(40) })),
+        say("assistant", json!({ "text": "台面用石英石还是岩板，这取决于预算。".repeat(4) })),
+        say("user", json!({ "text": "a list:\n  - one\n  - two\n\nand\ta tab" })),
+        say("assistant", json!({ "text": "I write it.", "tool_calls": [call] })),
+        say("tool", json!({ "text": "done ".repeat(20), "tool_call_id": "c" })),
+        say("user", json!({ "text": "x".repeat(150), "sender": "Bartholomew" })),
+        say("user", json!({ "text": "evil \u{1b}[2J\u{1b}]0;title\u{7} text" })),
+    ];
+    world.file("long.jsonl", lines.join("\n"));
+    check!(world.script("replay long.jsonl"));
+}
+
+/// Times are those of the scope.
+#[test]
+fn times_are_in_the_time_zone_of_the_scope() {
+    let world = World::new();
+    let line = |scope: &str| format!(r#"{{"at":"2026-03-01T23:30:00Z","scope":"{scope}","text":"hello"}}"#);
+    world.file("zones.jsonl", [line("a"), line("b"), line("c")].join("\n"));
+    world.file("segue.toml", "timezone = 'Asia/Tokyo'\n[scopes.b]\ntimezone = 'America/New_York'\n");
+    check!(world.script("replay zones.jsonl"));
+}
+
+#[test]
+fn the_policy_and_the_store_can_be_named() {
+    let world = World::new();
+    world.file("talk.jsonl", TALK.trim_start());
+    check!(world.script(
+        "replay talk.jsonl --policy adaptive
+         replay talk.jsonl --policy nonsense
+         replay talk.jsonl --store talk.db
+         replay talk.jsonl --store sqlite::memory:"
+    ));
+    let ran = world.run(&["replay", "talk.jsonl", "--policy", "segmented", "--window", "8000", "--json"]);
+    assert_eq!(ran.expect_code(0).json_lines().len(), 7);
+}
+
+/// Without a store of its own a replay leaves nothing behind.
+#[test]
+fn a_replay_leaves_nothing_behind() {
+    let world = World::new();
+    world.file("talk.jsonl", TALK.trim_start());
+    world.run(&["replay", "talk.jsonl"]).expect_code(0);
+    let names: Vec<_> = std::fs::read_dir(world.path("")).unwrap().map(|e| e.unwrap().file_name()).collect();
+    assert_eq!(names, ["talk.jsonl"]);
+}
+
+#[test]
+fn commands_before_anything_was_said() {
+    let world = World::new();
+    let line = |text: &str| format!(r#"{{"at":"2026-03-01T10:00:00Z","scope":"s","text":"{text}"}}"#);
+    world.file(
+        "commands.jsonl",
+        ["/help", "/status", "/undo", "/nwe", "/session resume x", "/new"].map(line).join("\n"),
+    );
+    check!(world.script("replay commands.jsonl"));
+}
+
+/// Legacy mode empties the one session; the drawing shows that too.
+#[test]
+fn legacy_mode_is_drawn() {
+    let world = World::new();
+    world.file("talk.jsonl", TALK.trim_start());
+    world.file("segue.toml", "lifecycle.mode = 'legacy'");
+    check!(world.script("replay talk.jsonl"));
+}
