@@ -14,7 +14,7 @@ use std::path::PathBuf;
     max_term_width = 100,
     after_help = "\
 Example:
-  segue replay examples/lisbon.jsonl      run a recorded conversation, boundaries drawn
+  segue replay examples/lisbon.jsonl      draw a recorded conversation
   segue scopes                            what is in the store
   segue sessions list agent:main:cli:direct:me"
 )]

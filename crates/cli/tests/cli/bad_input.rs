@@ -2,7 +2,7 @@
 
 use crate::world::{DURABLE, Ran, World, check};
 use serde_json::{Value, json};
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Write};
 use std::process::Stdio;
 
 const GOOD: &str = r#"{"at":"2026-03-01T10:00:00Z","scope":"s","role":"user","text":"hello"}"#;
@@ -191,6 +191,24 @@ fn standard_input_windows_and_a_byte_order_mark() {
         world.run_with(&["replay", "-"], format!("\u{feff}{GOOD}\r\n\r\n").as_bytes()).expect_code(0);
     assert_eq!(plain, windows);
     assert!(plain.out.contains("hello"));
+}
+
+/// Who writes line by line is answered line by line, while the input is still open.
+#[test]
+fn standard_input_is_answered_line_by_line() {
+    let world = World::new();
+    let mut command = world.command();
+    command.args(["replay", "-", "--json"]).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let (mut stdin, stdout) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+    let mut answers = BufReader::new(stdout).lines();
+    for n in 1..=3 {
+        writeln!(stdin, "{GOOD}").unwrap();
+        let answer: Value = serde_json::from_str(&answers.next().unwrap().unwrap()).unwrap();
+        assert_eq!(answer["line"], json!(n));
+    }
+    drop(stdin);
+    assert!(child.wait().unwrap().success());
 }
 
 /// `segue replay FILE | head -1`: the reader goes away, and that is that.

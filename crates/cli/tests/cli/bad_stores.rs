@@ -23,6 +23,51 @@ fn places_where_nothing_can_be_kept() {
     assert_eq!(fs::read(world.path("file")).unwrap(), b"just a file");
 }
 
+/// A folder that is somebody else's, and a store in it.
+#[cfg(unix)]
+#[test]
+fn a_folder_that_cannot_be_written() {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
+    use std::os::unix::process::CommandExt;
+    let world = World::new();
+    world.file("talk.jsonl", crate::world::TALK.trim_start());
+    world.file("locked/x", "");
+    for store in ["sqlite:locked/old.db", "files:locked/old"] {
+        world.run(&["replay", "talk.jsonl", "--store", store]).expect_code(0);
+    }
+    // Nothing is locked for root, so root becomes nobody; who may not be able to reach the binary.
+    fs::copy(env!("CARGO_BIN_EXE_segue"), world.path("segue")).unwrap();
+    let mode = |path: &str, mode| {
+        fs::set_permissions(world.path(path), fs::Permissions::from_mode(mode)).unwrap();
+    };
+    mode("", 0o755);
+    mode("locked/old.db", 0o444);
+    mode("locked/old", 0o555);
+    mode("locked", 0o555);
+    let is_root = fs::metadata(world.path("")).unwrap().uid() == 0;
+    let run = |args: &[&str]| {
+        let mut command = world.prepared(&world.path("segue").to_string_lossy());
+        if is_root {
+            command.uid(65_534).gid(65_534);
+        }
+        Ran::of(command.args(args).output().unwrap())
+    };
+    let mut seen = String::new();
+    for store in ["sqlite:locked/new.db", "sqlite:locked/deep/new.db", "sqlite:locked/old.db"] {
+        let ran = run(&["replay", "talk.jsonl", "--store", store]).expect_code(2);
+        seen.push_str(&format!("{store}\n{}", ran.seen()));
+    }
+    let ran = run(&["replay", "talk.jsonl", "--store", "files:locked/new"]).expect_code(2);
+    seen.push_str(&format!("files:locked/new\n{}", ran.seen()));
+    check!(seen);
+    mode("locked", 0o755);
+    mode("locked/old", 0o755);
+    mode("locked/old.db", 0o644);
+    for store in ["sqlite:locked/old.db", "files:locked/old"] {
+        world.run(&["verify", "--store", store]).expect_code(0);
+    }
+}
+
 #[allow(clippy::disallowed_methods, reason = "the test is another program")]
 fn sql(world: &World, statement: &str) {
     let db = rusqlite::Connection::open(world.path("log.db")).unwrap();
@@ -110,6 +155,27 @@ fn a_full_disk_under_the_store() {
         world.run(&["replay", "many.jsonl", "--store", store]).expect_code(0);
         assert_eq!(world.run(&["scopes", "--json"]).json()[0]["messages"], json!(200));
         world.run(&["verify"]).expect_code(0);
+    }
+}
+
+/// Many programs make the same store at the same moment: one makes it, the others find it made.
+#[test]
+fn many_programs_make_one_store() {
+    for round in 0..5 {
+        let world = World::new();
+        let start = |n: usize| {
+            let mut command = world.command();
+            command.args(["sessions", "new", &format!("scope-{n}"), "--store", "sqlite:log.db"]);
+            command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped()).spawn().unwrap()
+        };
+        let children: Vec<_> = (0..8).map(start).collect();
+        for child in children {
+            let ran = Ran::of(child.wait_with_output().unwrap()).expect_code(0);
+            assert_eq!(ran.err, "", "round {round}");
+        }
+        let scopes = world.run(&["scopes", "--json", "--store", "sqlite:log.db"]).json();
+        assert_eq!(scopes.as_array().unwrap().len(), 8);
+        world.run(&["verify", "--store", "sqlite:log.db"]).expect_code(0);
     }
 }
 

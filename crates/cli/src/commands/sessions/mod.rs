@@ -61,7 +61,7 @@ pub async fn ask(
         json::print(&json::moved(&outcome))?;
     }
     if let Some(text) = outcome.notice.as_ref().or(outcome.reply.as_ref()) {
-        let text = for_shell(text);
+        let text = for_shell(scope, text);
         if refused {
             out::refused(text);
         } else if !common.json {
@@ -72,7 +72,7 @@ pub async fn ask(
 }
 
 /// Names the commands of the shell where the engine, which speaks to people in a chat, names those of a chat.
-fn for_shell(text: &str) -> String {
+fn for_shell(scope: &scope::Key, text: &str) -> String {
     const COMMANDS: [(&str, &str); 5] = [
         ("/session resume N", "segue sessions resume SCOPE N"),
         ("/session list", "`segue sessions list SCOPE`"),
@@ -80,5 +80,6 @@ fn for_shell(text: &str) -> String {
         ("/undo", "`segue sessions undo SCOPE`"),
         ("/new", "`segue sessions new SCOPE`"),
     ];
-    COMMANDS.iter().fold(text.to_owned(), |text, (chat, shell)| text.replace(chat, shell))
+    let shell = |shell: &str| shell.replace("SCOPE", scope.as_str());
+    COMMANDS.iter().fold(text.to_owned(), |text, (chat, ours)| text.replace(chat, &shell(ours)))
 }
