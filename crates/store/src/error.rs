@@ -58,6 +58,15 @@ impl Error {
         Self::Damaged { what: what.into(), why: why.to_string() }
     }
 
+    /// Says the same to another one who waited for the same.
+    pub(crate) fn for_another(&self) -> Self {
+        match self {
+            Self::Damaged { what, why } => Self::damaged(what, why),
+            Self::Unavailable { what, why } => Self::unavailable(what, why),
+            other => Self::unavailable("nothing was written", other),
+        }
+    }
+
     /// Says that something is in the way.
     pub fn unavailable(what: impl Into<String>, why: impl ToString) -> Self {
         Self::Unavailable { what: what.into(), why: why.to_string() }

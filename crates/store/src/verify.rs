@@ -2,6 +2,7 @@
 
 use crate::error::Error;
 use crate::store::Store;
+use segue_core::Timestamp;
 use segue_core::digest::Digest;
 use segue_core::entry::{Body, Bytes, Kind, Record, Seq};
 use segue_core::evolve::evolve;
@@ -69,9 +70,16 @@ fn message_id(record: &Record) -> Option<segue_core::message::MessageId> {
     }
 }
 
+/// What the entries of a segment come to so far.
+struct Running {
+    digest: Digest,
+    messages: u32,
+    updated_at: Timestamp,
+}
+
 struct Check {
     folded: State,
-    digests: BTreeMap<segment::Number, (Digest, u32)>,
+    segments: BTreeMap<segment::Number, Running>,
     chain: Digest,
     dropped: BTreeSet<segment::Number>,
     erased: BTreeSet<Seq>,
@@ -87,7 +95,7 @@ impl Check {
     fn new(scope: Key) -> Self {
         Self {
             folded: State::empty(scope),
-            digests: BTreeMap::new(),
+            segments: BTreeMap::new(),
             chain: Digest::NONE,
             dropped: BTreeSet::new(),
             erased: BTreeSet::new(),
@@ -131,12 +139,18 @@ impl Check {
     }
 
     fn digest(&mut self, record: &Record) {
-        let birth = Digest::of_segment(&self.folded.scope, record.segment);
-        let (digest, messages) = self.digests.entry(record.segment).or_insert((birth, 0));
-        *digest = digest.with(record);
-        *messages += u32::from(record.kind.role().is_some());
-        if record.nth != *messages {
-            let doubt = format!("entry {}: it counts as message {}, not {messages}", record.seq, record.nth);
+        let scope = &self.folded.scope;
+        let running = self.segments.entry(record.segment).or_insert_with(|| Running {
+            digest: Digest::of_segment(scope, record.segment),
+            messages: 0,
+            updated_at: record.at,
+        });
+        running.digest = running.digest.with(record);
+        running.messages += u32::from(record.kind.role().is_some());
+        running.updated_at = record.at;
+        if record.nth != running.messages {
+            let doubt =
+                format!("entry {}: it counts as message {}, not {}", record.seq, record.nth, running.messages);
             self.doubts.push((record.segment, doubt));
         }
     }
@@ -148,11 +162,15 @@ impl Check {
             self.problems.push(format!("entry {}: the chain of seals is broken here", record.seq));
             self.chain = sealed.chain;
         }
-        let found = self.digests.get(&record.segment).map(|(digest, _)| *digest);
-        if found != Some(sealed.digest) {
-            let doubt = format!("segment {} is not what was sealed: its digest differs", record.segment);
-            self.doubts.push((record.segment, doubt));
-        }
+        let why = match self.segments.get(&record.segment) {
+            Some(found) if found.digest != sealed.digest => "its digest differs",
+            Some(found) if found.messages != record.nth => "it holds another number of messages",
+            Some(found) if found.updated_at != sealed.updated_at => "it was last written at another time",
+            Some(_) => return,
+            None => "it is empty",
+        };
+        let doubt = format!("segment {} is not what was sealed: {why}", record.segment);
+        self.doubts.push((record.segment, doubt));
     }
 
     fn finish(mut self, stored: Option<&State>) -> Report {
@@ -165,7 +183,7 @@ impl Check {
         if !self.broken {
             self.problems.extend(differences(&self.folded, stored));
         }
-        let segments = self.digests.keys().filter(|number| !dropped.contains(number)).count();
+        let segments = self.segments.keys().filter(|number| !dropped.contains(number)).count();
         Report { segments: segments as u64, entries: self.entries, problems: self.problems }
     }
 }

@@ -4,6 +4,7 @@
 //! commit, many readers. What is sealed is guarded by triggers, so that other programs are refused too.
 
 mod append;
+mod audit;
 mod fault;
 mod open;
 mod query;
@@ -31,8 +32,10 @@ const READERS_IDLE_MAX: usize = 4;
 #[derive(Debug)]
 pub struct Sqlite {
     path: PathBuf,
-    writer: writer::Writer,
+    // Before the writer, so that they are closed first: the last one to leave takes in the write-ahead
+    // log, and readers may not.
     readers: Arc<Mutex<Vec<Connection>>>,
+    writer: writer::Writer,
 }
 
 impl Sqlite {
@@ -46,7 +49,7 @@ impl Sqlite {
     pub fn open(path: &Path) -> Result<Self, Error> {
         let connection = open::for_writing(path)?;
         let writer = writer::Writer::start(connection)?;
-        Ok(Self { path: path.to_owned(), writer, readers: Arc::default() })
+        Ok(Self { path: path.to_owned(), readers: Arc::default(), writer })
     }
 
     /// Runs a query on a reading connection, off the async threads.
@@ -125,6 +128,6 @@ impl Store for Sqlite {
 
     async fn audit(&self, scope: Option<&Key>) -> Result<Vec<String>, Error> {
         let scope = scope.cloned();
-        self.query(move |db| query::audit(db, scope.as_ref())).await
+        self.query(move |db| audit::audit(db, scope.as_ref())).await
     }
 }

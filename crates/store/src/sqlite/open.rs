@@ -9,6 +9,9 @@ use std::time::Duration;
 /// `Segu`, in the file's header, so that other programs can tell whose it is.
 const APPLICATION_ID: i64 = 0x5365_6775;
 
+/// How long the header of a database file is.
+const HEADER_BYTES: u64 = 100;
+
 /// How long to wait for another program that holds the database.
 const BUSY_MS_MAX: u64 = 5_000;
 
@@ -33,6 +36,13 @@ pub(super) fn for_reading(path: &Path) -> Result<Connection, Error> {
     connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)
 }
 
+/// Makes a new database in memory, to compare with.
+pub(super) fn in_memory() -> Result<Connection, Error> {
+    let mut db = Connection::open_in_memory().or_fault()?;
+    migrate(&mut db)?;
+    Ok(db)
+}
+
 #[allow(clippy::disallowed_methods, reason = "this is the one place")]
 fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, Error> {
     let db = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX).or_fault()?;
@@ -46,13 +56,21 @@ fn pragma(db: &Connection, name: &str) -> Result<i64, Error> {
 }
 
 fn check_owner(db: &Connection, path: &Path) -> Result<(), Error> {
-    let (owner, format) = (pragma(db, "application_id")?, pragma(db, "user_version")?);
-    let tables: i64 = db.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0)).or_fault()?;
+    // One look at all three: another program may be making the same database just now, and its tables must
+    // not be seen without its name.
+    let look = db.unchecked_transaction().or_fault()?;
+    let (owner, format) = (pragma(&look, "application_id")?, pragma(&look, "user_version")?);
+    let tables: i64 = look.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0)).or_fault()?;
+    drop(look);
     let known = MIGRATIONS.len() as i64;
     match owner {
         APPLICATION_ID if format > known => Err(Error::NewerFormat { found: format, known }),
         APPLICATION_ID => Ok(()),
-        0 if tables == 0 => Ok(()),
+        0 if tables == 0 => match std::fs::metadata(path).map_or(0, |file| file.len()) {
+            // SQLite would take the rest of a file that was cut off for a new one.
+            1..HEADER_BYTES => Err(Error::damaged(path.display().to_string(), "it was cut off")),
+            _ => Ok(()),
+        },
         _ => Err(Error::unavailable(
             format!("{} is another program's database", path.display()),
             "name another file with --store sqlite:PATH",

@@ -24,7 +24,10 @@ fn record(row: &Row<'_>) -> Result<Record, Error> {
     let body: Option<String> = row.get(5).map_err(fault)?;
     let hash: Option<Vec<u8>> = row.get(6).map_err(fault)?;
     let bytes = match (body, hash) {
-        (Some(text), _) => Bytes::Kept(text),
+        (Some(text), None) => Bytes::Kept(text),
+        (Some(_), Some(_)) => {
+            return Err(Error::damaged(format!("entry {seq}"), "it has both a body and the hash of an erased one"));
+        }
         (None, Some(hash)) => Bytes::Erased(digest(&hash)?),
         (None, None) => return Err(Error::damaged(format!("entry {seq}"), "it has neither body nor hash")),
     };
@@ -144,7 +147,7 @@ pub(super) fn before(
 
 pub(super) fn scopes(db: &Connection, page: &Page) -> Result<Vec<ScopeRow>, Error> {
     let sql = "SELECT key, open_session, sessions, messages, clock FROM scopes
-         WHERE clock < ?1 OR (clock = ?1 AND key > ?2) ORDER BY clock DESC, key LIMIT ?3";
+         WHERE clock <= ?1 AND (clock < ?1 OR key > ?2) ORDER BY clock DESC, key LIMIT ?3";
     let (clock, key) = match &page.after {
         Some((at, scope)) => (rows::micros(*at), scope.as_str()),
         None => (i64::MAX, ""),
@@ -165,59 +168,4 @@ pub(super) fn scopes(db: &Connection, page: &Page) -> Result<Vec<ScopeRow>, Erro
         });
     }
     Ok(found)
-}
-
-/// Checks what the fold of a log cannot see: the file itself, and rows that belong to nothing.
-pub(super) fn audit(db: &Connection, scope: Option<&Key>) -> Result<Vec<String>, Error> {
-    let Some(scope) = scope else { return audit_file(db) };
-    let Some((id, _)) = rows::find(db, scope)? else { return Ok(Vec::new()) };
-    let mut problems = Vec::new();
-    let live: i64 = db
-        .query_row("SELECT count(*) FROM sessions WHERE scope = ?1 AND merged_into IS NULL", [id.0], |row| {
-            row.get(0)
-        })
-        .or_fault()?;
-    let counted: i64 =
-        db.query_row("SELECT sessions FROM scopes WHERE id = ?1", [id.0], |row| row.get(0)).or_fault()?;
-    if live != counted {
-        problems.push(format!("the scope's row counts {counted} sessions, there are {live}"));
-    }
-    let astray: i64 = db
-        .query_row(
-            "SELECT count(*) FROM seen LEFT JOIN entries ON entries.id = (seen.scope << 32) + seen.seq
-             WHERE seen.scope = ?1 AND entries.id IS NOT NULL
-             AND body IS NOT NULL AND json_extract(body, '$.message_id') IS NOT message_id",
-            [id.0],
-            |row| row.get(0),
-        )
-        .or_fault()?;
-    if astray > 0 {
-        problems.push(format!("{astray} message ids point to other messages"));
-    }
-    Ok(problems)
-}
-
-fn audit_file(db: &Connection) -> Result<Vec<String>, Error> {
-    let mut problems = Vec::new();
-    let mut query = db.prepare("PRAGMA integrity_check(20)").or_fault()?;
-    let mut rows = query.query([]).or_fault()?;
-    while let Some(row) = rows.next().or_fault()? {
-        let line: String = row.get(0).or_fault()?;
-        if line != "ok" {
-            problems.push(format!("the database file is damaged: {line}"));
-        }
-    }
-    for table in ["segments", "sessions", "seen", "garbage", "boundaries"] {
-        let sql = format!("SELECT count(*) FROM {table} WHERE scope NOT IN (SELECT id FROM scopes)");
-        let strays: i64 = db.query_row(&sql, [], |row| row.get(0)).or_fault()?;
-        if strays > 0 {
-            problems.push(format!("{strays} rows of {table} belong to no scope"));
-        }
-    }
-    let sql = "SELECT count(*) FROM entries WHERE id >> 32 NOT IN (SELECT id FROM scopes)";
-    let strays: i64 = db.query_row(sql, [], |row| row.get(0)).or_fault()?;
-    if strays > 0 {
-        problems.push(format!("{strays} entries belong to no scope"));
-    }
-    Ok(problems)
 }

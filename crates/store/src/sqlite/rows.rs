@@ -269,14 +269,20 @@ fn load_session(row: &Row<'_>) -> Result<(Number, Session), Error> {
         Some(into) => Status::Merged { into: Number(small(into)?) },
         None => Status::Live,
     };
-    let title: Option<String> = row.get("title").map_err(fault)?;
+    let title = match row.get::<_, Option<String>>("title").map_err(fault)? {
+        None => None,
+        Some(text) => match Title::new(&text).filter(|title| title.as_str() == text) {
+            Some(title) => Some(title),
+            None => return Err(Error::damaged("a session's title", format!("'{text}' is none"))),
+        },
+    };
     let origin: Origin = parse("a session's origin", &text("origin")?)?;
     let session = Session {
         id,
         parent: maybe("parent")?.map(small).transpose()?.map(Number),
         origin,
         status,
-        title: title.as_deref().and_then(Title::new),
+        title,
         title_entries: parse("a session's titles", &text("title_entries")?)?,
         spans: parse("a session's spans", &text("spans")?)?,
         created_at: timestamp(int("created_at")?)?,

@@ -91,9 +91,16 @@ CREATE TABLE erasing (id INTEGER PRIMARY KEY);
 
 -- What was sealed stays as it is, whoever writes (M-D3).
 
+-- Also asks whether there is such an entry: INSERT OR REPLACE takes the old row away without asking
+-- another trigger.
 CREATE TRIGGER entries_insert BEFORE INSERT ON entries
 WHEN EXISTS (SELECT 1 FROM segments WHERE scope = NEW.id >> 32 AND number = NEW.segment)
-BEGIN SELECT RAISE(ABORT, 'segue: the segment is sealed'); END;
+    OR EXISTS (SELECT 1 FROM entries WHERE id = NEW.id)
+BEGIN
+    SELECT CASE WHEN EXISTS (SELECT 1 FROM segments WHERE scope = NEW.id >> 32 AND number = NEW.segment)
+        THEN RAISE(ABORT, 'segue: the segment is sealed')
+        ELSE RAISE(ABORT, 'segue: an entry is never changed') END;
+END;
 
 CREATE TRIGGER entries_update BEFORE UPDATE ON entries
 WHEN NOT (
@@ -105,10 +112,15 @@ BEGIN SELECT RAISE(ABORT, 'segue: an entry is never changed'); END;
 
 CREATE TRIGGER entries_delete BEFORE DELETE ON entries
 WHEN NOT EXISTS (SELECT 1 FROM garbage WHERE scope = OLD.id >> 32 AND segment = OLD.segment)
+    OR EXISTS (SELECT 1 FROM segments WHERE scope = OLD.id >> 32 AND number = OLD.segment)
     OR OLD.kind BETWEEN 20 AND 39
 BEGIN SELECT RAISE(ABORT, 'segue: an entry is deleted with its segment only'); END;
 
 CREATE TRIGGER segments_update BEFORE UPDATE ON segments
+BEGIN SELECT RAISE(ABORT, 'segue: the segment is sealed'); END;
+
+CREATE TRIGGER segments_insert BEFORE INSERT ON segments
+WHEN EXISTS (SELECT 1 FROM segments WHERE scope = NEW.scope AND number = NEW.number)
 BEGIN SELECT RAISE(ABORT, 'segue: the segment is sealed'); END;
 
 CREATE TRIGGER segments_delete BEFORE DELETE ON segments

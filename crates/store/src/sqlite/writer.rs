@@ -27,6 +27,9 @@ enum Job {
     Sweep(Answer<usize>),
 }
 
+/// An append, and who waits for it.
+type Turn = (Box<Append>, Answer<()>);
+
 /// A handle to the writing thread, which ends when the handle is dropped.
 #[derive(Debug)]
 pub(super) struct Writer {
@@ -84,18 +87,10 @@ struct Desk {
 impl Desk {
     fn run(mut self) {
         while let Some(job) = self.inbox.blocking_recv() {
-            let mut appends = Vec::new();
             let mut sweeps = Vec::new();
-            let mut next = Some(job);
-            while let Some(job) = next {
-                match job {
-                    Job::Append(append, answer) => appends.push((append, answer)),
-                    Job::Sweep(answer) => sweeps.push(answer),
-                }
-                next = if appends.len() < SHARED_MAX { self.inbox.try_recv().ok() } else { None };
-            }
-            if !appends.is_empty() {
-                self.write(appends);
+            match job {
+                Job::Append(append, answer) => self.write((append, answer), &mut sweeps),
+                Job::Sweep(answer) => sweeps.push(answer),
             }
             for answer in sweeps {
                 let _ = answer.send(self.sweep());
@@ -104,46 +99,71 @@ impl Desk {
         }
     }
 
-    /// Writes all appends in one transaction, each of them whole or not at all.
-    fn write(&mut self, appends: Vec<(Box<Append>, Answer<()>)>) {
-        self.pages += appends.iter().map(|(append, _)| pages(append)).sum::<usize>();
-        let results = self.transaction(&appends);
-        match results {
-            Ok(results) => {
-                for ((_, answer), result) in appends.into_iter().zip(results) {
-                    let _ = answer.send(result);
-                }
-            }
-            Err(error) => {
-                let _ = self.db.execute_batch("ROLLBACK");
-                for (_, answer) in appends {
-                    let _ = answer.send(Err(Error::unavailable("nothing was written", &error)));
-                }
-            }
+    /// Writes a turn, and those that come while it is being written, in one transaction; each of them
+    /// whole or not at all. All are answered once it is durable.
+    fn write(&mut self, first: Turn, sweeps: &mut Vec<Answer<usize>>) {
+        let mut answers = Vec::new();
+        let done = self.transaction(first, &mut answers, sweeps);
+        if done.is_err() {
+            let _ = self.roll_back();
+        }
+        for (answer, result) in answers {
+            let _ = answer.send(match &done {
+                Ok(()) => result,
+                Err(error) => Err(error.for_another()),
+            });
         }
     }
 
-    fn transaction(&self, appends: &[(Box<Append>, Answer<()>)]) -> Result<Vec<Result<(), Error>>, Error> {
-        let run = |sql: &str| self.db.prepare_cached(sql).and_then(|mut s| s.execute([])).or_fault();
-        run("BEGIN IMMEDIATE")?;
-        if let [(append, _)] = appends {
-            return match append::append(&self.db, append) {
-                Ok(()) => run("COMMIT").map(|_| vec![Ok(())]),
-                Err(error) => run("ROLLBACK").map(|_| vec![Err(error)]),
-            };
+    fn transaction(
+        &mut self,
+        first: Turn,
+        answers: &mut Vec<(Answer<()>, Result<(), Error>)>,
+        sweeps: &mut Vec<Answer<usize>>,
+    ) -> Result<(), Error> {
+        let (append, answer) = first;
+        self.pages += pages(&append);
+        answers.push((answer, Ok(())));
+        self.execute("BEGIN IMMEDIATE")?;
+        // The first one has the transaction to itself: if it fails, all is taken back.
+        if let Err(error) = append::append(&self.db, &append) {
+            answers[0].1 = Err(error);
+            self.roll_back()?;
+            self.execute("BEGIN IMMEDIATE")?;
         }
-        let mut results = Vec::with_capacity(appends.len());
-        for (append, _) in appends {
-            run("SAVEPOINT turn")?;
-            let result = append::append(&self.db, append);
-            if result.is_err() {
-                run("ROLLBACK TO turn")?;
+        while let Some((append, answer)) = self.next_turn(answers.len(), sweeps) {
+            self.pages += pages(&append);
+            answers.push((answer, Ok(())));
+            self.execute("SAVEPOINT turn")?;
+            if let Err(error) = append::append(&self.db, &append) {
+                self.execute("ROLLBACK TO turn")?;
+                if let Some((_, result)) = answers.last_mut() {
+                    *result = Err(error);
+                }
             }
-            run("RELEASE turn")?;
-            results.push(result);
+            self.execute("RELEASE turn")?;
         }
-        run("COMMIT")?;
-        Ok(results)
+        self.execute("COMMIT")
+    }
+
+    /// Takes the next turn that has come meanwhile, if there is one and the commit has room for it.
+    fn next_turn(&mut self, shared: usize, sweeps: &mut Vec<Answer<usize>>) -> Option<Turn> {
+        while shared < SHARED_MAX {
+            match self.inbox.try_recv().ok()? {
+                Job::Append(append, answer) => return Some((append, answer)),
+                Job::Sweep(answer) => sweeps.push(answer),
+            }
+        }
+        None
+    }
+
+    fn execute(&self, sql: &str) -> Result<(), Error> {
+        self.db.prepare_cached(sql).and_then(|mut statement| statement.execute([])).or_fault().map(drop)
+    }
+
+    fn roll_back(&self) -> Result<(), Error> {
+        // On a full disk SQLite may have done so by itself.
+        if self.db.is_autocommit() { Ok(()) } else { self.execute("ROLLBACK") }
     }
 
     fn sweep(&mut self) -> Result<usize, Error> {

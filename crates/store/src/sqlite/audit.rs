@@ -1,0 +1,108 @@
+//! Checks what the fold of a log cannot see: the file itself, its guards, and rows that belong to nothing.
+
+use super::fault::OrFault;
+use super::{open, rows};
+use crate::error::Error;
+use rusqlite::{Connection, Params};
+use segue_core::scope::Key;
+
+/// Checks one scope, or the file as a whole.
+pub(super) fn audit(db: &Connection, scope: Option<&Key>) -> Result<Vec<String>, Error> {
+    match scope {
+        Some(scope) => audit_scope(db, scope),
+        None => audit_file(db),
+    }
+}
+
+fn count(db: &Connection, sql: &str, values: impl Params) -> Result<i64, Error> {
+    db.query_row(sql, values, |row| row.get(0)).or_fault()
+}
+
+/// What must not be in a scope, and how it is called.
+const STRAYS: &[(&str, &str)] = &[
+    (
+        "SELECT count(*) FROM seen JOIN entries ON entries.id = (seen.scope << 32) + seen.seq
+         WHERE seen.scope = ?1 AND body IS NOT NULL AND CASE WHEN json_valid(body)
+         THEN json_extract(body, '$.message_id') IS NOT message_id ELSE 1 END",
+        "message ids point to other messages",
+    ),
+    (
+        "SELECT count(*) FROM garbage JOIN scopes ON scopes.id = garbage.scope WHERE garbage.scope = ?1
+         AND (segment = open_segment OR segment >= next_segment
+              OR segment IN (SELECT number FROM segments WHERE scope = ?1))",
+        "segments are noted for deletion, and nobody dropped them",
+    ),
+    (
+        "SELECT count(*) FROM entries JOIN scopes ON scopes.id = ?1
+         WHERE entries.id BETWEEN ?1 << 32 AND (?1 << 32) + 0xffffffff AND kind NOT BETWEEN 20 AND 39
+         AND segment IS NOT open_segment AND segment NOT IN (SELECT number FROM segments WHERE scope = ?1)
+         AND segment NOT IN (SELECT segment FROM garbage WHERE scope = ?1)",
+        "entries are in segments that were deleted",
+    ),
+];
+
+fn audit_scope(db: &Connection, scope: &Key) -> Result<Vec<String>, Error> {
+    let Some((id, _)) = rows::find(db, scope)? else { return Ok(Vec::new()) };
+    let mut problems = Vec::new();
+    let live =
+        count(db, "SELECT count(*) FROM sessions WHERE scope = ?1 AND merged_into IS NULL", [id.0])?;
+    let counted = count(db, "SELECT sessions FROM scopes WHERE id = ?1", [id.0])?;
+    if live != counted {
+        problems.push(format!("the scope's row counts {counted} sessions, there are {live}"));
+    }
+    for (sql, what) in STRAYS {
+        let strays = count(db, sql, [id.0])?;
+        if strays > 0 {
+            problems.push(format!("{strays} {what}"));
+        }
+    }
+    Ok(problems)
+}
+
+fn audit_file(db: &Connection) -> Result<Vec<String>, Error> {
+    let mut problems = Vec::new();
+    let mut query = db.prepare("PRAGMA integrity_check(20)").or_fault()?;
+    let mut rows = query.query([]).or_fault()?;
+    while let Some(row) = rows.next().or_fault()? {
+        let line: String = row.get(0).or_fault()?;
+        if line != "ok" {
+            problems.push(format!("the database file is damaged: {line}"));
+        }
+    }
+    problems.extend(differences_of_schema(db)?);
+    for table in ["segments", "sessions", "seen", "garbage", "boundaries"] {
+        let sql = format!("SELECT count(*) FROM {table} WHERE scope NOT IN (SELECT id FROM scopes)");
+        let strays = count(db, &sql, [])?;
+        if strays > 0 {
+            problems.push(format!("{strays} rows of {table} belong to no scope"));
+        }
+    }
+    let sql = "SELECT count(*) FROM entries
+               WHERE id >> 32 NOT IN (SELECT id FROM scopes) OR id & 0xffffffff = 0";
+    let strays = count(db, sql, [])?;
+    if strays > 0 {
+        problems.push(format!("{strays} entries belong to no scope"));
+    }
+    if count(db, "SELECT count(*) FROM erasing", [])? > 0 {
+        problems.push("entries are marked for erasing, and nobody is erasing them".to_owned());
+    }
+    Ok(problems)
+}
+
+/// Compares tables, indexes and guards with those of a new database.
+fn differences_of_schema(db: &Connection) -> Result<Vec<String>, Error> {
+    let (found, expected) = (schema(db)?, schema(&open::in_memory()?)?);
+    let missing = expected.iter().filter(|part| !found.contains(part));
+    let added = found.iter().filter(|part| !expected.contains(part));
+    let missing = missing.map(|(kind, name, _)| format!("the {kind} {name} is not what Segue makes it"));
+    let added = added.map(|(kind, name, _)| format!("the {kind} {name} is not of Segue's making"));
+    Ok(missing.chain(added).collect())
+}
+
+fn schema(db: &Connection) -> Result<Vec<(String, String, Option<String>)>, Error> {
+    // `sqlite_...` are SQLite's own, such as the statistics of ANALYZE.
+    let sql = "SELECT type, name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite!_%' ESCAPE '!'";
+    let mut query = db.prepare(sql).or_fault()?;
+    let parts = query.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).or_fault()?;
+    parts.collect::<Result<_, _>>().or_fault()
+}
