@@ -37,7 +37,8 @@ fn help_is_what_a_stranger_gets() {
     assert_eq!(bare.out, "");
     let asked = world.run(&["--help"]).expect_code(0);
     assert_eq!(bare.err, asked.out);
-    check!(world.script("--help\nreplay --help\nsessions --help"));
+    assert!(asked.out.contains("segue replay examples/lisbon.jsonl"));
+    check!(world.script("replay --help\nsessions --help"));
 }
 
 #[test]

@@ -149,3 +149,55 @@ fn legacy_mode_is_drawn() {
     world.file("segue.toml", "lifecycle.mode = 'legacy'");
     check!(world.script("replay talk.jsonl"));
 }
+
+/// P-1, P-2: an address becomes a scope as the configuration says.
+#[test]
+fn p1_p2_addresses_become_scopes() {
+    let world = World::new();
+    let lines = [
+        json!({ "channel": "telegram", "peer": "User123" }),
+        json!({ "channel": "telegram", "account": "bot1", "peer": 77 }),
+        json!({ "channel": "slack", "group": "ops", "peer": "ann" }),
+        json!({ "channel": "slack", "kind": "channel", "peer": "general", "thread": "12.5" }),
+        json!({ "channel": "telegram", "peer": "" }),
+        json!({ "channel": "telegram", "peer": "111", "agent": "coder" }),
+        json!({ "channel": "discord", "peer": "222", "agent": "coder" }),
+    ];
+    let line = |address: &Value| {
+        let mut line = json!({ "at": "2026-03-01T10:00:00Z", "text": "hello" });
+        line.as_object_mut().unwrap().extend(address.as_object().unwrap().clone());
+        line.to_string()
+    };
+    world.file("addresses.jsonl", lines.iter().map(line).collect::<Vec<_>>().join("\n"));
+    world.file("segue.toml", "[session]\nidentity_links = { ann = ['telegram:111', 'discord:222'] }\n");
+    let ran = world.run(&["replay", "addresses.jsonl", "--json"]).expect_code(0);
+    let scopes: Vec<Value> = ran.json_lines().iter().map(|line| line["scope"].clone()).collect();
+    assert_eq!(
+        scopes,
+        [
+            "agent:main:telegram:direct:user123",
+            "agent:main:telegram:direct:77",
+            "agent:main:slack:group:ops",
+            "agent:main:slack:group:general:thread:12.5",
+            "agent:main:main",
+            "agent:coder:direct:ann",
+            "agent:coder:direct:ann",
+        ]
+    );
+}
+
+/// Colours are for terminals only.
+#[test]
+fn no_colours_in_a_pipe() {
+    let world = World::new();
+    world.file("talk.jsonl", TALK.trim_start());
+    let run = |name: &str, value: &str| {
+        let mut command = world.command();
+        command.env_remove("NO_COLOR").env(name, value).args(["replay", "talk.jsonl"]);
+        crate::world::Ran::of(command.output().unwrap()).expect_code(0).out
+    };
+    let plain = world.run(&["replay", "talk.jsonl"]).out;
+    assert_eq!(run("TERM", "xterm-256color"), plain);
+    assert_eq!(run("CLICOLOR", "1"), plain);
+    assert!(run("FORCE_COLOR", "1").contains("\u{1b}["));
+}

@@ -65,3 +65,21 @@ fn the_stores_show_the_same_afterwards() {
         assert_eq!(scrub(&sqlite), scrub(&files), "{args:?}");
     }
 }
+
+/// X-3: a `/new` that was the last thing before a restart holds after it; numbers are not used again.
+#[test]
+fn x3_new_survives_a_restart() {
+    for store in DURABLE {
+        let world = World::with_talk(store);
+        let say = |text: &str| {
+            let line =
+                format!(r#"{{"at":"2026-03-01T10:06:00Z","scope":"{}","text":"{text}"}}"#, crate::world::ME);
+            let ran = world.run_with(&["replay", "-", "--json", "--store", store], line.as_bytes());
+            ran.expect_code(0).json_lines()[0]["session"].as_str().unwrap().to_owned()
+        };
+        assert!(say("/new").ends_with("#3"));
+        assert!(say("after the restart").ends_with("#3"));
+        assert!(say("/undo").ends_with("#2"));
+        assert!(say("/new").ends_with("#4"), "{store}");
+    }
+}
