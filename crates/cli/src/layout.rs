@@ -80,7 +80,7 @@ pub fn wrap_hanging(line: &str, width: usize) -> Vec<String> {
         let (head, text) = line.split_at(*at);
         head.ends_with("  ") && !text.starts_with(' ') && head.width() <= width / 2
     };
-    let column = line.char_indices().map(|(at, _)| at).filter(begins_column).last().unwrap_or(0);
+    let column = line.char_indices().map(|(at, _)| at).rfind(begins_column).unwrap_or(0);
     let (head, text) = line.split_at(column);
     let hang = head.width();
     let wrapped = wrap(text, width.saturating_sub(hang)).into_iter().enumerate();

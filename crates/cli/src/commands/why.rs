@@ -38,6 +38,6 @@ pub async fn run(common: &Common, scope: &scope::Key, last: usize) -> anyhow::Re
 }
 
 fn indented(text: &str) -> std::io::Result<()> {
-    let lines = layout::wrap(text, layout::width() - 2).into_iter();
-    lines.map(|line| out::line(format!("  {line}"))).collect()
+    let mut lines = layout::wrap(text, layout::width() - 2).into_iter();
+    lines.try_for_each(|line| out::line(format!("  {line}")))
 }

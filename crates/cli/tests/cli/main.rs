@@ -1,5 +1,7 @@
 //! The command line from end to end: the real binary, its whole output, standard error and exit code.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
+
 mod bad_input;
 mod bad_stores;
 mod config;
