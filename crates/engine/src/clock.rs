@@ -26,6 +26,13 @@ impl Clock for SystemClock {
     }
 }
 
+/// Brings a time to what every store keeps: whole microseconds, as late as can be read back. What is hashed,
+/// stored and compared is then one and the same time.
+pub(crate) fn kept(at: Timestamp) -> Timestamp {
+    let micros_max = Timestamp::MAX.as_second().saturating_mul(1_000_000);
+    Timestamp::from_microsecond(at.as_microsecond().min(micros_max)).unwrap_or(at)
+}
+
 /// Random ids that sort by time (UUID version 7).
 #[derive(Debug, Clone, Copy, Default)]
 pub struct RandomIds;
@@ -35,5 +42,25 @@ impl Ids for RandomIds {
         let seconds = u64::try_from(at.as_second()).unwrap_or(0);
         let nanos = u32::try_from(at.subsec_nanosecond()).unwrap_or(0);
         Id(uuid::Uuid::new_v7(uuid::Timestamp::from_unix(uuid::NoContext, seconds, nanos)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_kept_in_microseconds() {
+        let check = |given: &str, expected: &str| {
+            assert_eq!(kept(given.parse().unwrap()).to_string(), expected);
+        };
+        check("2026-03-01T10:00:00Z", "2026-03-01T10:00:00Z");
+        check("2026-03-01T10:00:00.123456789Z", "2026-03-01T10:00:00.123456Z");
+        check("1969-12-31T23:59:59.999999999Z", "1970-01-01T00:00:00Z");
+        for end in [Timestamp::MIN, Timestamp::MAX] {
+            let time = kept(end);
+            assert_eq!(Timestamp::from_microsecond(time.as_microsecond()).unwrap(), time);
+            assert_eq!(kept(time), time);
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! The road of a message, and the only road: route, command, decide, commit.
 
-use crate::clock::{Clock, Ids, RandomIds, SystemClock};
+use crate::clock::{Clock, Ids, RandomIds, SystemClock, kept};
 use crate::commands::{self, Parsed, Slash};
 use crate::config::{Config, UnknownCommand};
 use crate::error::Error;
@@ -165,7 +165,7 @@ impl Engine {
     pub(crate) fn turn(&self, scope: scope::Key, user: Option<&str>, at: Timestamp, text: &str) -> Turn {
         let policy = self.config.policy_for(&scope, user);
         let language = self.config.language_for(&scope, user).for_text(text);
-        Turn { scope, at, policy, language, spoken: None }
+        Turn { scope, at: kept(at), policy, language, spoken: None }
     }
 
     fn check(&self, role: Role, message: &Message) -> Result<(), Error> {
