@@ -131,6 +131,11 @@ pub enum Reason {
     LegacyMode,
     /// `auto_route = "never"`: only commands move a session.
     AutoRouteOff,
+    /// The user asked for it, in words.
+    AskedInWords {
+        /// The phrase, as it stands in the lists of phrases; not the user's own text.
+        phrase: String,
+    },
     /// A command asked for it.
     Commanded {
         /// The command, without what it was given.

@@ -31,6 +31,18 @@ pub enum Notice {
         #[serde(default, skip_serializing_if = "WayBack::is_open")]
         way_back: WayBack,
     },
+    /// A new session began because the user asked for one, in words.
+    StartedOver {
+        /// The session.
+        session: Number,
+        /// The session before it.
+        previous: Number,
+        /// How many old sessions were pruned.
+        pruned: u32,
+        /// Whether `/undo` takes it back.
+        #[serde(default, skip_serializing_if = "WayBack::is_open")]
+        way_back: WayBack,
+    },
     /// A legacy session was emptied.
     Cleared {
         /// The session.

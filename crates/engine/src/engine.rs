@@ -1,4 +1,4 @@
-//! The road of a message, and the only road: route, command, decide, commit.
+//! The road of a message, and the only road: route, command, observe, decide, commit.
 
 use crate::clock::{Clock, Ids, RandomIds, SystemClock, kept};
 use crate::commands::{self, Parsed, Slash};
@@ -20,6 +20,7 @@ use segue_core::policy::Policy;
 use segue_core::scope;
 use segue_core::session::Number;
 use segue_core::state::State;
+use segue_signals::intent::{ExplicitIntent, explicit_intent};
 use segue_store::{Append, Store};
 use std::sync::Arc;
 
@@ -121,7 +122,7 @@ impl Engine {
             return self.ask(&turn, &request).await;
         }
         match commands::parse(&message.text) {
-            Parsed::Message => self.ask(&turn, &Request::Say(role, message)).await,
+            Parsed::Message => self.ask(&turn, &observe(message)).await,
             Parsed::Unknown if self.config.commands.unknown == UnknownCommand::Pass => {
                 self.ask(&turn, &Request::Say(role, message)).await
             }
@@ -368,6 +369,14 @@ impl Engine {
     ) -> (Option<String>, Vec<String>) {
         let notice = notice.map(|notice| words::notice(turn.language, &turn.scope, notice));
         (notice, reasons.iter().map(|reason| words::reason(turn.language, reason)).collect())
+    }
+}
+
+/// Observes what a message of the person says about where it belongs.
+fn observe(message: Message) -> Request {
+    match explicit_intent(&message.text) {
+        ExplicitIntent::StartOver { phrase, .. } => Request::StartOver(message, phrase),
+        ExplicitIntent::Mention { .. } | ExplicitIntent::Absent => Request::Say(Role::User, message),
     }
 }
 

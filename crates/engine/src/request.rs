@@ -26,6 +26,8 @@ pub enum Pick {
 pub enum Request {
     /// A message for the latest session.
     Say(Role, Message),
+    /// A message of the person that asks for a new session by a phrase.
+    StartOver(Message, String),
     /// A reply that was made for a session.
     Reply(Role, Message, Number),
     /// A message that is taken over from elsewhere as it is, into the latest session.
@@ -78,9 +80,10 @@ impl Request {
     /// Returns the channel's id of the message, if there is one.
     pub(crate) fn message_id(&self) -> Option<&segue_core::message::MessageId> {
         match self {
-            Self::Say(_, message) | Self::Reply(_, message, _) | Self::Keep(_, message) => {
-                message.message_id.as_ref()
-            }
+            Self::Say(_, message)
+            | Self::StartOver(message, _)
+            | Self::Reply(_, message, _)
+            | Self::Keep(_, message) => message.message_id.as_ref(),
             Self::New(first) => first.as_ref()?.message_id.as_ref(),
             _ => None,
         }
@@ -95,6 +98,9 @@ impl Request {
         let pick = |pick| pick_session(state, pick);
         Ok(Ok(match self {
             Self::Say(role, message) => Command::Say { role: *role, message: message.clone() },
+            Self::StartOver(message, phrase) => {
+                Command::StartOver { message: message.clone(), phrase: phrase.clone() }
+            }
             Self::Reply(role, message, session) => {
                 Command::Reply { role: *role, message: message.clone(), session: *session }
             }

@@ -12,6 +12,7 @@ mod rename;
 mod resume;
 mod say;
 mod split;
+mod start_over;
 mod undo;
 
 #[cfg(test)]
@@ -40,6 +41,13 @@ pub enum Command {
         role: Role,
         /// What is said.
         message: Message,
+    },
+    /// A message of the person that asks for a new session, in words.
+    StartOver {
+        /// What is said; the first message of the new session.
+        message: Message,
+        /// The phrase that says so, as it stands in the lists of phrases.
+        phrase: String,
     },
     /// A reply that was made for a session, which may not be latest any more.
     Reply {
@@ -180,6 +188,7 @@ pub fn decide(
     };
     match command {
         Command::Say { role, message } => say::say(desk, *role, message),
+        Command::StartOver { message, phrase } => start_over::start_over(desk, message, phrase),
         Command::Reply { role, message, session } => late::reply(desk, *role, message, *session),
         Command::Keep { role, message } => say::keep(desk, *role, message),
         Command::New { first } => match policy.mode {

@@ -27,6 +27,13 @@ pub(super) fn notice(keys: &Keys<'_>, notice: &Notice) -> String {
             };
             format!("New session {}: {why}{pruned}.{back}", key(session))
         }
+        Notice::StartedOver { session, previous, pruned, way_back } => {
+            let back = match way_back {
+                WayBack::Open => format!(" /undo goes back to {}.", key(previous)),
+                WayBack::Gone => String::new(),
+            };
+            format!("New session {}, as you asked{}.{back}", key(session), pruned_too("; ", *pruned))
+        }
         Notice::Cleared { session } => {
             format!("Cleared {}: it is empty again. /undo brings its messages back.", key(session))
         }
@@ -124,6 +131,7 @@ pub(super) fn reason(reason: &Reason) -> String {
         }
         Reason::LegacyMode => "In legacy mode only commands move a session.".to_owned(),
         Reason::AutoRouteOff => "Automatic routing is off here: only commands move a session.".to_owned(),
+        Reason::AskedInWords { phrase } => format!("You asked for it in words (\"{phrase}\")."),
         Reason::Commanded { command } => format!("The command \"{command}\" asked for it."),
     }
 }

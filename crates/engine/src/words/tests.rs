@@ -26,6 +26,8 @@ fn notices() -> Vec<Notice> {
         expired(13 * HOUR + 300_000, window, 1),
         expired(9 * HOUR, Limit::Day, 0),
         expired(120_000, Limit::Day, 3),
+        Notice::StartedOver { session: two, previous: one, pruned: 0, way_back: WayBack::Open },
+        Notice::StartedOver { session: two, previous: one, pruned: 1, way_back: WayBack::Gone },
         Notice::Cleared { session: one },
         Notice::Resumed { session: one, messages: 1 },
         Notice::Resumed { session: two, messages: 14 },
@@ -70,6 +72,7 @@ fn reasons() -> Vec<Reason> {
         Reason::DayPassed { gap_ms: 9 * HOUR },
         Reason::LegacyMode,
         Reason::AutoRouteOff,
+        Reason::AskedInWords { phrase: "new topic".into() },
         Reason::Commanded { command: "new".to_owned() },
     ]
 }

@@ -27,6 +27,13 @@ pub(super) fn notice(keys: &Keys<'_>, notice: &Notice) -> String {
             };
             format!("新会话 {}：{why}{pruned}。{back}", key(session))
         }
+        Notice::StartedOver { session, previous, pruned, way_back } => {
+            let back = match way_back {
+                WayBack::Open => format!("输入 /undo 可回到 {}。", key(previous)),
+                WayBack::Gone => String::new(),
+            };
+            format!("已按你的意思开始新会话 {}{}。{back}", key(session), pruned_too("；", *pruned))
+        }
         Notice::Cleared { session } => {
             format!("已清空 {}。输入 /undo 可找回其中的消息。", key(session))
         }
@@ -118,6 +125,7 @@ pub(super) fn reason(reason: &Reason) -> String {
         }
         Reason::LegacyMode => "在 legacy 模式下，只有命令才会切换会话。".to_owned(),
         Reason::AutoRouteOff => "这里关闭了自动切换，只有命令才会切换会话。".to_owned(),
+        Reason::AskedInWords { phrase } => format!("你的话里提出了这个要求（“{phrase}”）。"),
         Reason::Commanded { command } => format!("这是命令“{command}”的要求。"),
     }
 }

@@ -349,3 +349,29 @@ async fn pinned_the_day_begins_where_the_scope_is() {
     play(settings, "23:59 user: late => continue #1\n1d 00:01 user: up => continue #1").await;
     assert!(config("").warnings.is_empty());
 }
+
+/// R-3: who asks in words gets a new session, whose first message that is; a mention is not an intent.
+#[tokio::test]
+async fn r3_words_start_over_and_mentions_do_not() {
+    let stage = play(
+        "",
+        "10:00 user: new topic                                    => continue #1
+         10:01 user: my parser fails on empty input               => continue #1
+         10:02 user: add a \"new chat\" button to the page         => continue #1
+         10:03 user: please don't start over                      => continue #1
+         10:04 user: let's talk about something else              => new intent #2
+         10:05 user: what shall I cook?                           => continue #2
+         10:06 user: 换个话题                                      => new intent #3
+         10:07 user: /undo                                        => merge command #2",
+    )
+    .await;
+    assert_eq!(stage.texts(2).await, ["let's talk about something else", "what shall I cook?", "换个话题"]);
+    let notice = stage.outcomes[4].notice.as_deref().unwrap();
+    assert!(notice.contains("as you asked") && notice.contains("/undo"), "{notice}");
+    // It overrides the clock, a full day and automatic routing that is off; in legacy mode it does what
+    // `/new` does there.
+    let settings = "[lifecycle]\nauto_route = 'never'";
+    play(settings, "10:00 user: hello\n3d 10:00 user: start over => new intent #2").await;
+    let stage = play("[lifecycle]\nmode = 'legacy'", "10:00 user: hello\n10:01 user: start over").await;
+    assert_eq!(stage.texts(1).await, ["start over"]);
+}

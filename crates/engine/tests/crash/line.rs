@@ -13,13 +13,34 @@ pub enum Line {
     /// The child is about to open the store.
     Opening,
     /// It sends a message.
-    Sent { #[serde(with = "key")] scope: Key, id: String, text: String },
+    Sent {
+        #[serde(with = "key")]
+        scope: Key,
+        id: String,
+        text: String,
+    },
     /// The message was taken.
-    Acknowledged { #[serde(with = "key")] scope: Key, id: String, text: String, seq: Seq, session: Number, dropped: Vec<Number> },
+    Acknowledged {
+        #[serde(with = "key")]
+        scope: Key,
+        id: String,
+        text: String,
+        seq: Seq,
+        session: Number,
+        dropped: Vec<Number>,
+    },
     /// A command was refused, which writes nothing.
-    Refused { #[serde(with = "key")] scope: Key, id: String },
+    Refused {
+        #[serde(with = "key")]
+        scope: Key,
+        id: String,
+    },
     /// A request that carries no id dropped sessions.
-    Dropped { #[serde(with = "key")] scope: Key, dropped: Vec<Number> },
+    Dropped {
+        #[serde(with = "key")]
+        scope: Key,
+        dropped: Vec<Number>,
+    },
     /// Something is not as it must be.
     Wrong(String),
 }
