@@ -239,12 +239,12 @@ fn openai_message(value: &Value) -> anyhow::Result<(Role, Message)> {
         Some(_) => bail!("its content is neither text nor parts"),
     };
     let tool_call_id = value.get("tool_call_id").and_then(Value::as_str).map(str::to_owned);
-    let tool_calls = tool_calls(value);
+    let tool_calls = tool_calls(value)?;
     Ok((role, Message { text, tool_call_id, tool_calls, ..Message::default() }))
 }
 
 /// Reads calls of tools, in OpenAI's shape or flat.
-pub fn tool_calls(value: &Value) -> Vec<ToolCall> {
+pub fn tool_calls(value: &Value) -> anyhow::Result<Vec<ToolCall>> {
     let call = |call: &Value| {
         let function = call.get("function").unwrap_or(call);
         let arguments = match function.get("arguments") {
@@ -252,12 +252,13 @@ pub fn tool_calls(value: &Value) -> Vec<ToolCall> {
             Some(other) => other.to_string(),
             None => String::new(),
         };
-        Some(ToolCall {
-            id: call.get("id")?.as_str()?.to_owned(),
-            name: function.get("name")?.as_str()?.to_owned(),
-            arguments,
-        })
+        let text = |value: &Value, name| Some(value.get(name)?.as_str()?.to_owned());
+        Some(ToolCall { id: text(call, "id")?, name: text(function, "name")?, arguments })
     };
-    let calls = value.get("tool_calls").and_then(Value::as_array);
-    calls.into_iter().flatten().filter_map(call).collect()
+    let calls = match value.get("tool_calls") {
+        None | Some(Value::Null) => return Ok(Vec::new()),
+        Some(Value::Array(calls)) => calls.iter().map(call).collect(),
+        Some(_) => None,
+    };
+    calls.context("its \"tool_calls\" are not a list of calls with \"id\" and \"name\"")
 }

@@ -23,7 +23,7 @@ pub async fn run(common: &Common, limit: usize) -> anyhow::Result<Exit> {
         out::line(format!("The store is empty.{}", fills.unwrap_or_default()))?;
         return Ok(Exit::Done);
     }
-    let width = rows.iter().map(|row| row.scope.as_str().width()).max().unwrap_or(0);
+    let width = rows.iter().map(|row| row.scope.as_str().width()).max().unwrap_or(0).max("scope".len());
     let head = format!("{}  sessions  messages  last written", padded("scope", width));
     out::line(paint::dim(head))?;
     for row in &rows {

@@ -27,6 +27,7 @@ fn broken() -> Vec<u8> {
         r#"{"at":"2026-03-01T10:00:00Z","channel":"x","kind":"planet","peer":"p","text":"bad kind"}"#,
         r#"{"at":"2026-03-01T10:00:00Z","scope":"s","session":"other","role":"assistant","text":"elsewhere"}"#,
         r#"{"at":"2026-03-01T10:00:00Z","channel":"x","peer":"p","session":"s","role":"assistant","text":"hm"}"#,
+        r#"{"at":"2026-03-01T10:00:00Z","scope":"s","role":"assistant","text":"x","tool_calls":[{"id":1}]}"#,
         r#"{"at":"2026-03-01T10:00:00Z","session":"s","role":"user","text":"a person names no session"}"#,
     ];
     let mut bytes = format!("{GOOD}\n{}\n", bad.join("\n")).into_bytes();
@@ -46,15 +47,15 @@ fn broken_lines_are_reported_and_the_rest_goes_on() {
     let ran = world.run(&["replay", "broken.jsonl", "--json"]).expect_code(0);
     let lines = ran.json_lines();
     let numbers: Vec<u64> = lines.iter().map(|line| line["line"].as_u64().unwrap()).collect();
-    assert_eq!(numbers, (1..=20).chain([23]).collect::<Vec<_>>());
+    assert_eq!(numbers, (1..=21).chain([24]).collect::<Vec<_>>());
     let fields = |line: &Value| line.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
-    for line in &lines[1..20] {
+    for line in &lines[1..21] {
         assert_eq!(line["action"], json!("refused"));
         assert!(line["error"].is_string() && line["reasons"][0] == line["error"]);
         // Every field of the others is there too.
         assert!(fields(&lines[0]).iter().all(|field| fields(line).contains(field)));
     }
-    assert_eq!(ran.err.lines().count(), 19);
+    assert_eq!(ran.err.lines().count(), 20);
 }
 
 /// The limit is the limit: as long as allowed is taken, one byte more is not, and nothing else is lost.
@@ -152,6 +153,33 @@ fn odd_scope_keys() {
     for key in [&long, "", "a b", "a\nb"] {
         let ran = world.run(&["sessions", "list", key]).expect_code(2);
         assert!(ran.err.contains("scope key"), "{}", ran.err);
+    }
+}
+
+/// Times at the ends of the calendar, finer than any store keeps, and running backwards.
+#[test]
+fn odd_times() {
+    let line =
+        |scope: &str, at: &str, text: &str| json!({ "at": at, "scope": scope, "text": text }).to_string();
+    let file = [
+        line("a", "2026-03-01T10:00:00.123456789Z", "nanoseconds"),
+        line("a", "2026-03-01T10:00:00.123456700Z", "a little earlier"),
+        line("b", "1969-12-31T23:59:59.999999999Z", "before 1970"),
+        line("b", "2026-03-01T10:00:00.123456789Z", "/new"),
+        line("b", "2026-03-01T10:00:00.123456001Z", "after"),
+        line("c", "-009999-01-02T01:59:59Z", "the beginning of time"),
+        line("c", "9999-12-30T22:00:00.999999999Z", "the end of time"),
+        line("c", "2026-03-01T10:00:00+08:00", "back again"),
+    ];
+    for store in DURABLE {
+        let world = World::new().variable("SEGUE_STORE_URL", store);
+        world.file("odd.jsonl", file.join("\n"));
+        let ran = world.run(&["replay", "odd.jsonl", "--json", "--store", store]).expect_code(0);
+        assert_eq!((ran.err.as_str(), ran.json_lines().len()), ("", 8));
+        check!(
+            "odd_times",
+            world.script("verify\nscopes\nsessions show a\nsessions list c\nsessions show c#2")
+        );
     }
 }
 

@@ -43,7 +43,7 @@ impl Line {
             message_id: word(&value, "message_id")?.map(MessageId),
             sender: word(&value, "sender")?,
             tool_call_id: word(&value, "tool_call_id")?,
-            tool_calls: tool_calls(&value),
+            tool_calls: tool_calls(&value)?,
         };
         let (to, session) = target(&value, routing)?;
         if session.is_some() && role == Role::User {
