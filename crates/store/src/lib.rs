@@ -14,5 +14,5 @@ pub mod verify;
 
 pub use error::Error;
 pub use store::Store;
-pub use url::Location;
 pub use types::{Append, Filter, Page, Reading, ScopeRow, Take};
+pub use url::Location;

@@ -149,8 +149,10 @@ impl Check {
         running.messages += u32::from(record.kind.role().is_some());
         running.updated_at = record.at;
         if record.nth != running.messages {
-            let doubt =
-                format!("entry {}: it counts as message {}, not {}", record.seq, record.nth, running.messages);
+            let doubt = format!(
+                "entry {}: it counts as message {}, not {}",
+                record.seq, record.nth, running.messages
+            );
             self.doubts.push((record.segment, doubt));
         }
     }

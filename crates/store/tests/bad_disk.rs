@@ -1,6 +1,6 @@
 //! What a store says when the disk is not as it should be: a sentence, never a panic, and never silence.
 
-#![allow(clippy::unwrap_used, reason = "helpers of tests may unwrap as tests do")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may do as tests do")]
 
 #[allow(dead_code, reason = "other tests use the rest")]
 #[path = "conformance/world.rs"]
@@ -200,7 +200,12 @@ fn flipped_bytes_in_files_are_found() {
             flipped[at] ^= 0x01;
             let name = file.strip_prefix(&good).unwrap();
             std::fs::write(bad.join(name), &flipped).unwrap();
-            assert!(look_at_files(&bad, &scope).is_err(), "{}: byte {at} was changed: {}", name.display(), String::from_utf8_lossy(&flipped[at.saturating_sub(200)..(at + 30).min(flipped.len())]));
+            assert!(
+                look_at_files(&bad, &scope).is_err(),
+                "{}: byte {at} was changed: {}",
+                name.display(),
+                String::from_utf8_lossy(&flipped[at.saturating_sub(200)..(at + 30).min(flipped.len())])
+            );
             changed += 1;
         }
     }

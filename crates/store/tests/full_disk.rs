@@ -3,7 +3,7 @@
 
 #![cfg(target_os = "linux")]
 #![allow(unsafe_code, reason = "stands in for functions of the C library, to run out of space")]
-#![allow(clippy::unwrap_used, reason = "helpers of tests may unwrap as tests do")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may do as tests do")]
 
 #[allow(dead_code, reason = "other tests use the rest")]
 #[path = "conformance/world.rs"]

@@ -2,7 +2,7 @@
 //! it and the standard library call.
 
 #![allow(unsafe_code, reason = "stands in for two functions of the C library, to count their calls")]
-#![allow(clippy::unwrap_used, reason = "helpers of tests may unwrap as tests do")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may do as tests do")]
 
 #[allow(dead_code, reason = "other tests use the rest")]
 #[path = "conformance/world.rs"]

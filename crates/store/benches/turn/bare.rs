@@ -34,9 +34,9 @@ impl Bare {
 
     pub fn write(&self, scope: &str, turn: usize) -> Outcome<()> {
         let (seq, at) = (2 * turn as i64 + 1, 1_772_359_200_000_000 + turn as i64 * 1_000_000);
-        let mut insert = self
-            .0
-            .prepare_cached("INSERT INTO messages (scope, seq, role, text, at) VALUES (?1, ?2, ?3, ?4, ?5)")?;
+        let mut insert = self.0.prepare_cached(
+            "INSERT INTO messages (scope, seq, role, text, at) VALUES (?1, ?2, ?3, ?4, ?5)",
+        )?;
         insert.execute(params![scope, seq, "user", question(turn), at])?;
         insert.execute(params![scope, seq + 1, "assistant", answer(turn), at])?;
         let sql = "INSERT INTO pointers (scope, session, head, at) VALUES (?1, 1, ?2, ?3)

@@ -20,8 +20,7 @@ pub fn figures() -> Outcome<Vec<Figure>> {
     let runtime = ours::runtime()?;
     let bare = Bare::open(&folder.path().join("bare.db"))?;
     let store = ours::open(folder.path())?;
-    let mut scopes =
-        (0..SCOPES).map(|n| Scope::new(store.clone(), n)).collect::<Outcome<Vec<Scope>>>()?;
+    let mut scopes = (0..SCOPES).map(|n| Scope::new(store.clone(), n)).collect::<Outcome<Vec<Scope>>>()?;
     for turns in (0..TURNS).step_by(AT_A_TIME).map(|first| first..first + AT_A_TIME) {
         for (number, scope) in scopes.iter_mut().enumerate() {
             runtime.block_on(scope.turns(turns.clone()))?;

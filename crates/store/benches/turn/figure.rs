@@ -1,5 +1,6 @@
 //! Figures, their goals, and how they are printed.
 
+use std::sync::OnceLock;
 use std::time::Duration;
 
 /// What a ratio has to be.
@@ -79,19 +80,28 @@ pub fn shuffle<T>(values: &mut [T], seed: &mut u64) {
     }
 }
 
-/// Texts of everyday length.
-pub fn question(turn: usize) -> String {
-    text(turn, 120)
+/// Texts of everyday length. They are made beforehand: making them is nobody's turn.
+pub fn question(turn: usize) -> &'static str {
+    pool(&QUESTIONS, 120, turn)
 }
 
-pub fn answer(turn: usize) -> String {
-    text(turn.wrapping_mul(31).wrapping_add(7), 600)
+pub fn answer(turn: usize) -> &'static str {
+    pool(&ANSWERS, 600, turn)
+}
+
+const TEXTS: usize = 1_000;
+static QUESTIONS: OnceLock<Vec<String>> = OnceLock::new();
+static ANSWERS: OnceLock<Vec<String>> = OnceLock::new();
+
+fn pool(texts: &'static OnceLock<Vec<String>>, length: usize, turn: usize) -> &'static str {
+    let texts = texts.get_or_init(|| (0..TEXTS).map(|seed| text(seed * 31 + length, length)).collect());
+    &texts[turn % TEXTS]
 }
 
 fn text(seed: usize, length: usize) -> String {
     const WORDS: [&str; 16] = [
-        "session", "the", "of", "rotate", "when", "store", "message", "a", "is", "why", "it", "parser", "fix",
-        "and", "test", "log",
+        "session", "the", "of", "rotate", "when", "store", "message", "a", "is", "why", "it", "parser",
+        "fix", "and", "test", "log",
     ];
     let mut text = format!("{seed}");
     let mut at = seed;

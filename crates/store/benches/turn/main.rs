@@ -16,6 +16,11 @@ mod together;
 mod turn;
 
 use figure::Figure;
+use std::io::{Seek, Write};
+use std::time::Instant;
+
+/// A part of the benchmark.
+type Part = fn() -> Outcome<Vec<Figure>>;
 
 type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
 
@@ -26,7 +31,7 @@ fn main() -> Outcome<()> {
         return Ok(());
     }
     let wanted: Vec<&String> = arguments.iter().filter(|argument| !argument.starts_with('-')).collect();
-    let parts: [(&str, fn() -> Outcome<Vec<Figure>>); 5] = [
+    let parts: [(&str, Part); 5] = [
         ("turn", turn::figures),
         ("together", together::figures),
         ("disk", disk::figures),
@@ -34,8 +39,11 @@ fn main() -> Outcome<()> {
         ("scopes", scopes::figures),
     ];
     let as_json = arguments.iter().any(|argument| argument == "--json");
-    if !as_json {
-        println!("{}", Figure::heading());
+    let sync = sync_us()?;
+    if as_json {
+        println!("{}", serde_json::json!({ "name": "sync of 4 KiB in place", "unit": "us", "value": sync }));
+    } else {
+        println!("on this disk a sync of 4 KiB in place takes {sync:.0} us\n\n{}", Figure::heading());
     }
     let mut missed = 0;
     for (name, figures) in parts {
@@ -48,7 +56,24 @@ fn main() -> Outcome<()> {
         }
     }
     if !as_json {
-        println!("{}", if missed == 0 { "all goals met".to_owned() } else { format!("{missed} goals missed") });
+        println!(
+            "{}",
+            if missed == 0 { "all goals met".to_owned() } else { format!("{missed} goals missed") }
+        );
     }
     Ok(())
+}
+
+/// What a sync takes here: how much there is to share depends on it.
+fn sync_us() -> Outcome<f64> {
+    let mut file = tempfile::tempfile()?;
+    let mut times = Vec::new();
+    for _ in 0..100 {
+        file.rewind()?;
+        file.write_all(&[7; 4_096])?;
+        let begun = Instant::now();
+        file.sync_data()?;
+        times.push(figure::micros(begun.elapsed()));
+    }
+    Ok(figure::median(times))
 }

@@ -73,7 +73,10 @@ impl Scope {
         }
         let prior = std::mem::replace(&mut self.state, state.clone());
         let (garbage, erase) = (Vec::new(), Vec::new());
-        Ok(self.store.append(Append { prior, next: state, records, message_id: None, garbage, erase }).await?)
+        Ok(self
+            .store
+            .append(Append { prior, next: state, records, message_id: None, garbage, erase })
+            .await?)
     }
 
     pub async fn run(&mut self, turn: usize, command: &Command) -> Outcome<()> {

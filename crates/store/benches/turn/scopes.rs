@@ -56,9 +56,7 @@ pub fn figures() -> Outcome<Vec<Figure>> {
                 // Far apart, so that hardly any scope comes twice.
                 let number = (clock * 7_919) % SIZES[at];
                 let begun = Instant::now();
-                runtime.block_on(async {
-                    Scope::cold(store.clone(), number).await?.turn(clock).await
-                })?;
+                runtime.block_on(async { Scope::cold(store.clone(), number).await?.turn(clock).await })?;
                 times.push(micros(begun.elapsed()));
             }
             turns.push(median(times));
@@ -67,12 +65,16 @@ pub fn figures() -> Outcome<Vec<Figure>> {
             lists.push(micros(begun.elapsed()));
         }
     }
-    let figure = |name: &str, pick: fn(&(Arc<dyn Store>, Vec<f64>, Vec<f64>)) -> &Vec<f64>| Figure {
+    let figure = |name: &str, [few, many]: [&Vec<f64>; 2]| Figure {
         name: name.into(),
         unit: "us",
-        base: ("1,000 scopes".into(), median(pick(&stores[0]).clone())),
-        measured: ("100,000".into(), median(pick(&stores[1]).clone())),
+        base: ("1,000 scopes".into(), median(few.clone())),
+        measured: ("100,000".into(), median(many.clone())),
         goal: Goal::AtMost(1.3),
     };
-    Ok(vec![figure("a turn, the state read first", |s| &s.1), figure("the newest 50 scopes", |s| &s.2)])
+    let [few, many] = [&stores[0], &stores[1]];
+    Ok(vec![
+        figure("a turn, the state read first", [&few.1, &many.1]),
+        figure("the newest 50 scopes", [&few.2, &many.2]),
+    ])
 }

@@ -44,8 +44,7 @@ pub fn figures() -> Outcome<Vec<Figure>> {
         for at_a_time in order {
             let (scopes, found) =
                 if at_a_time == 1 { (&mut one, &mut alone) } else { (&mut eight, &mut together) };
-            let (speed, back) =
-                runtime.block_on(throughput(std::mem::take(scopes), round * TURNS))?;
+            let (speed, back) = runtime.block_on(throughput(std::mem::take(scopes), round * TURNS))?;
             *scopes = back;
             found.push(speed);
         }

@@ -15,8 +15,7 @@ pub fn figures() -> Outcome<Vec<Figure>> {
     let runtime = ours::runtime()?;
     let bare = Bare::open(&folder.path().join("bare.db"))?;
     let store = ours::open(folder.path())?;
-    let mut scopes =
-        (0..SCOPES).map(|n| Scope::new(store.clone(), n)).collect::<Outcome<Vec<Scope>>>()?;
+    let mut scopes = (0..SCOPES).map(|n| Scope::new(store.clone(), n)).collect::<Outcome<Vec<Scope>>>()?;
     let (mut of_bare, mut of_ours) = (Vec::new(), Vec::new());
     let mut seed = 1;
     for round in 0..ROUNDS {

@@ -44,8 +44,7 @@ const STRAYS: &[(&str, &str)] = &[
 fn audit_scope(db: &Connection, scope: &Key) -> Result<Vec<String>, Error> {
     let Some((id, _)) = rows::find(db, scope)? else { return Ok(Vec::new()) };
     let mut problems = Vec::new();
-    let live =
-        count(db, "SELECT count(*) FROM sessions WHERE scope = ?1 AND merged_into IS NULL", [id.0])?;
+    let live = count(db, "SELECT count(*) FROM sessions WHERE scope = ?1 AND merged_into IS NULL", [id.0])?;
     let counted = count(db, "SELECT sessions FROM scopes WHERE id = ?1", [id.0])?;
     if live != counted {
         problems.push(format!("the scope's row counts {counted} sessions, there are {live}"));

@@ -60,7 +60,8 @@ fn check_owner(db: &Connection, path: &Path) -> Result<(), Error> {
     // not be seen without its name.
     let look = db.unchecked_transaction().or_fault()?;
     let (owner, format) = (pragma(&look, "application_id")?, pragma(&look, "user_version")?);
-    let tables: i64 = look.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0)).or_fault()?;
+    let tables: i64 =
+        look.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0)).or_fault()?;
     drop(look);
     let known = MIGRATIONS.len() as i64;
     match owner {

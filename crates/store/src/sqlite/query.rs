@@ -26,7 +26,10 @@ fn record(row: &Row<'_>) -> Result<Record, Error> {
     let bytes = match (body, hash) {
         (Some(text), None) => Bytes::Kept(text),
         (Some(_), Some(_)) => {
-            return Err(Error::damaged(format!("entry {seq}"), "it has both a body and the hash of an erased one"));
+            return Err(Error::damaged(
+                format!("entry {seq}"),
+                "it has both a body and the hash of an erased one",
+            ));
         }
         (None, Some(hash)) => Bytes::Erased(digest(&hash)?),
         (None, None) => return Err(Error::damaged(format!("entry {seq}"), "it has neither body nor hash")),

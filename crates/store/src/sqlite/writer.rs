@@ -7,6 +7,8 @@ use crate::types::Append;
 use rusqlite::Connection;
 use segue_core::entry::{Bytes, Record};
 use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+use tokio::sync::mpsc::error::TryRecvError;
 use tokio::sync::{mpsc, oneshot};
 
 /// How many jobs may wait.
@@ -14,6 +16,10 @@ const WAITING_MAX: usize = 1_024;
 
 /// How many turns share a commit at most.
 const SHARED_MAX: usize = 128;
+
+/// A commit that takes longer than this is worth waiting for company, for a share of what it takes.
+const COMMIT_SLOW: Duration = Duration::from_micros(500);
+const COMPANY_SHARE: u32 = 8;
 
 /// How many pages the write-ahead log grows before it is taken into the database when nobody waits, and
 /// when somebody always waits.
@@ -43,7 +49,7 @@ impl Writer {
         let (jobs, inbox) = mpsc::channel(WAITING_MAX);
         let thread = std::thread::Builder::new()
             .name("segue-sqlite-writer".to_owned())
-            .spawn(move || Desk { db: connection, inbox, pages: 0 }.run())
+            .spawn(move || Desk { db: connection, inbox, pages: 0, before: (0, Duration::ZERO) }.run())
             .map_err(|error| Error::unavailable("starting the writer", error))?;
         Ok(Self { jobs: Some(jobs), thread: Some(thread) })
     }
@@ -82,6 +88,8 @@ struct Desk {
     inbox: mpsc::Receiver<Job>,
     /// About how many pages were written since the write-ahead log was last taken in.
     pages: usize,
+    /// How many turns shared the commit before, and how long it took.
+    before: (usize, Duration),
 }
 
 impl Desk {
@@ -143,18 +151,43 @@ impl Desk {
             }
             self.execute("RELEASE turn")?;
         }
-        self.execute("COMMIT")
+        let begun = Instant::now();
+        self.execute("COMMIT")?;
+        self.before = (answers.len(), begun.elapsed());
+        Ok(())
     }
 
     /// Takes the next turn that has come meanwhile, if there is one and the commit has room for it.
     fn next_turn(&mut self, shared: usize, sweeps: &mut Vec<Answer<usize>>) -> Option<Turn> {
-        while shared < SHARED_MAX {
-            match self.inbox.try_recv().ok()? {
+        if shared >= SHARED_MAX {
+            return None;
+        }
+        loop {
+            match self.next_job(shared)? {
                 Job::Append(append, answer) => return Some((append, answer)),
                 Job::Sweep(answer) => sweeps.push(answer),
             }
         }
-        None
+    }
+
+    /// Takes the next job, if there is one.
+    ///
+    /// Where syncs are slow and the commit before was shared by more turns than this one is so far, it is
+    /// worth a moment to let them come: who misses this sync waits for the next.
+    fn next_job(&mut self, shared: usize) -> Option<Job> {
+        let (turns, took) = self.before;
+        let begun = Instant::now();
+        loop {
+            match self.inbox.try_recv() {
+                Ok(job) => return Some(job),
+                Err(TryRecvError::Empty)
+                    if shared < turns && took > COMMIT_SLOW && begun.elapsed() < took / COMPANY_SHARE =>
+                {
+                    std::thread::yield_now();
+                }
+                Err(_) => return None,
+            }
+        }
     }
 
     fn execute(&self, sql: &str) -> Result<(), Error> {

@@ -1,5 +1,7 @@
 //! One suite that every store passes.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may do as tests do")]
+
 mod model;
 mod operations;
 mod suite;

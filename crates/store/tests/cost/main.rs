@@ -1,7 +1,7 @@
 //! Cost is flat: what a turn reads and writes does not depend on how long the session is, nor on how many
 //! scopes there are. Rows and steps are counted by SQLite itself.
 
-#![allow(clippy::unwrap_used, reason = "helpers of tests may unwrap as tests do")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may do as tests do")]
 
 #[path = "../conformance/world.rs"]
 #[allow(dead_code, reason = "other tests use the rest")]
@@ -219,6 +219,9 @@ fn the_newest_scopes_cost_the_same_however_many_there_are() {
     };
     let (few, many) = (cost(120), cost(3_000));
     assert_eq!(few.rows_read, 100);
-    assert_eq!((few.rows_read, few.rows_written, few.scanned), (many.rows_read, many.rows_written, many.scanned));
+    assert_eq!(
+        (few.rows_read, few.rows_written, few.scanned),
+        (many.rows_read, many.rows_written, many.scanned)
+    );
     assert!(2 * many.steps <= 3 * few.steps, "{few:?} {many:?}");
 }

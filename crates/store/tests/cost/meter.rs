@@ -73,7 +73,8 @@ unsafe extern "C" fn count(event: c_uint, _context: *mut c_void, what: *mut c_vo
             // SAFETY: for this event SQLite gives the statement that has just finished; its text is there
             // as long as the statement is.
             unsafe {
-                meter.cost.steps += i64::from(ffi::sqlite3_stmt_status(statement, ffi::SQLITE_STMTSTATUS_VM_STEP, 1));
+                meter.cost.steps +=
+                    i64::from(ffi::sqlite3_stmt_status(statement, ffi::SQLITE_STMTSTATUS_VM_STEP, 1));
                 meter.cost.scanned +=
                     i64::from(ffi::sqlite3_stmt_status(statement, ffi::SQLITE_STMTSTATUS_FULLSCAN_STEP, 1));
                 let db = ffi::sqlite3_db_handle(statement);

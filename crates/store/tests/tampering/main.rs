@@ -1,7 +1,7 @@
 //! M-D3: other programs are refused by the database itself, and where they get past its guards, `verify`
 //! finds whatever they changed.
 
-#![allow(clippy::unwrap_used, reason = "helpers of tests may unwrap as tests do")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may do as tests do")]
 
 #[path = "../conformance/world.rs"]
 #[allow(dead_code, reason = "other tests use the rest")]
@@ -48,7 +48,11 @@ fn m_d3_other_programs_are_refused() {
         ),
         ("UPDATE segments SET digest = zeroblob(32)".to_owned(), "is sealed"),
         ("DELETE FROM segments".to_owned(), "is sealed"),
-        ("INSERT OR REPLACE INTO segments SELECT scope, number, first, last, 0, digest, 0 FROM segments".to_owned(), "is sealed"),
+        (
+            "INSERT OR REPLACE INTO segments SELECT scope, number, first, last, 0, digest, 0 FROM segments"
+                .to_owned(),
+            "is sealed",
+        ),
     ] {
         let case = template.copy();
         let error = case.connect().execute(&statement, []).expect_err(&statement);

@@ -155,7 +155,8 @@ impl Case {
     /// Puts the triggers back.
     pub fn guard(&self, db: &Connection) {
         let mut query = db.prepare("SELECT sql FROM guards").unwrap();
-        let guards: Vec<String> = query.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
+        let guards: Vec<String> =
+            query.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
         for sql in guards {
             db.execute_batch(&sql).unwrap();
         }
