@@ -31,11 +31,12 @@ pub fn figures() -> Outcome<Vec<Figure>> {
     // The last one to leave takes in the write-ahead log.
     drop((scopes, store));
     bare.checkpoint()?;
-    Ok(vec![Figure {
-        name: "disk".into(),
-        unit: "bytes/message",
-        base: ("bare".into(), bytes(&folder.path().join("bare.db"))?),
-        measured: ("segue".into(), bytes(&folder.path().join("segue.db"))?),
-        goal: Goal::AtMost(1.3),
-    }])
+    let (bare, ours) = (bytes(&folder.path().join("bare.db"))?, bytes(&folder.path().join("segue.db"))?);
+    Ok(vec![Figure::paired(
+        "disk",
+        "bytes/message",
+        ("bare", &[bare]),
+        ("segue", &[ours]),
+        Goal::AtMost(1.3),
+    )])
 }

@@ -19,18 +19,35 @@ pub struct Figure {
     pub base: (String, f64),
     /// What is measured, and its value.
     pub measured: (String, f64),
+    pub ratio: f64,
     pub goal: Goal,
 }
 
 impl Figure {
-    fn ratio(&self) -> f64 {
-        self.measured.1 / self.base.1
+    /// Compares round by round: a disk that is fast in one round and slow in the next harms neither side.
+    pub fn paired(
+        name: impl Into<String>,
+        unit: &'static str,
+        base: (&str, &[f64]),
+        measured: (&str, &[f64]),
+        goal: Goal,
+    ) -> Self {
+        let ratios = base.1.iter().zip(measured.1).map(|(base, measured)| measured / base).collect();
+        let side = |(name, values): (&str, &[f64])| (name.to_owned(), median(values.to_vec()));
+        Self {
+            name: name.into(),
+            unit,
+            base: side(base),
+            measured: side(measured),
+            ratio: median(ratios),
+            goal,
+        }
     }
 
     pub fn is_met(&self) -> bool {
         match self.goal {
-            Goal::AtMost(goal) => self.ratio() <= goal,
-            Goal::AtLeast(goal) => self.ratio() >= goal,
+            Goal::AtMost(goal) => self.ratio <= goal,
+            Goal::AtLeast(goal) => self.ratio >= goal,
         }
     }
 
@@ -49,12 +66,12 @@ impl Figure {
         let side = |(name, value): &(String, f64)| format!("{name} {value:.1} {}", self.unit);
         let met = if self.is_met() { "met" } else { "MISSED" };
         let (base, measured) = (side(&self.base), side(&self.measured));
-        format!("{:34} {base:>28} {measured:>28} {:>7.2} {:>7} {met}", self.name, self.ratio(), self.goal())
+        format!("{:34} {base:>28} {measured:>28} {:>7.2} {:>7} {met}", self.name, self.ratio, self.goal())
     }
 
     pub fn json(&self) -> String {
         serde_json::json!({
-            "name": self.name, "unit": self.unit, "ratio": self.ratio(), "goal": self.goal(),
+            "name": self.name, "unit": self.unit, "ratio": self.ratio, "goal": self.goal(),
             "met": self.is_met(),
             "base": { "name": self.base.0, "value": self.base.1 },
             "measured": { "name": self.measured.0, "value": self.measured.1 },

@@ -1,7 +1,7 @@
 //! Boundaries in a session of 10 messages and in one of 100,000.
 
 use crate::Outcome;
-use crate::figure::{Figure, Goal, median, micros, shuffle};
+use crate::figure::{Figure, Goal, micros, shuffle};
 use crate::ours::{self, Scope};
 use segue_core::decide::Command;
 use segue_core::entry::Seq;
@@ -105,13 +105,7 @@ pub fn figures() -> Outcome<Vec<Figure>> {
     let mut figures = Vec::new();
     for (name, short) in sessions[0].1.clone() {
         let long = sessions[1].1.get(name).cloned().unwrap_or_default();
-        figures.push(Figure {
-            name: name.into(),
-            unit: "us",
-            base: ("10".into(), median(short)),
-            measured: ("100,000".into(), median(long)),
-            goal: Goal::AtMost(1.5),
-        });
+        figures.push(Figure::paired(name, "us", ("10", &short), ("100,000", &long), Goal::AtMost(1.5)));
     }
     Ok(figures)
 }

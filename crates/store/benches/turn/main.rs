@@ -1,7 +1,7 @@
 //! What a turn costs: durable, against a bare SQLite transaction that does the same writes in the same run.
 //!
 //! `cargo bench -p segue-store --bench turn` prints a table, with `-- --json` one line per figure. The
-//! order of what is compared is shuffled, and figures are medians of medians, so that a busy disk harms
+//! order of what is compared is shuffled, and ratios are taken round by round, so that a busy disk harms
 //! both sides alike.
 
 #![allow(missing_docs, reason = "a program")]

@@ -1,7 +1,7 @@
 //! Eight turns that wait for the disk together, against one at a time.
 
 use crate::Outcome;
-use crate::figure::{Figure, Goal, median, shuffle};
+use crate::figure::{Figure, Goal, shuffle};
 use crate::ours::{self, Scope};
 use std::time::Instant;
 
@@ -49,11 +49,6 @@ pub fn figures() -> Outcome<Vec<Figure>> {
             found.push(speed);
         }
     }
-    Ok(vec![Figure {
-        name: format!("{TOGETHER} waiting turns"),
-        unit: "turns/s",
-        base: ("one".into(), median(alone)),
-        measured: ("together".into(), median(together)),
-        goal: Goal::AtLeast(4.0),
-    }])
+    let (one, eight) = (("one", &alone[..]), ("together", &together[..]));
+    Ok(vec![Figure::paired(format!("{TOGETHER} waiting turns"), "turns/s", one, eight, Goal::AtLeast(4.0))])
 }

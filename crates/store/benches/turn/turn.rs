@@ -35,11 +35,6 @@ pub fn figures() -> Outcome<Vec<Figure>> {
             if is_ours { &mut of_ours } else { &mut of_bare }.push(median(times));
         }
     }
-    Ok(vec![Figure {
-        name: "two messages and the pointer".into(),
-        unit: "us",
-        base: ("bare".into(), median(of_bare)),
-        measured: ("segue".into(), median(of_ours)),
-        goal: Goal::AtMost(1.3),
-    }])
+    let (bare, ours) = (("bare", &of_bare[..]), ("segue", &of_ours[..]));
+    Ok(vec![Figure::paired("two messages and the pointer", "us", bare, ours, Goal::AtMost(1.3))])
 }
