@@ -97,7 +97,7 @@ impl Classifier {
     #[must_use]
     pub fn judge(&self, profile: &Profile, text: &str, gap: Option<SignedDuration>) -> Judgement {
         let read = self.reader.read(text, Window::MESSAGE);
-        if let Some(why) = cannot_tell(profile, &read) {
+        if let Some(why) = self.cannot_tell(profile, &read) {
             return Judgement {
                 relevance: Relevance::unknown(why),
                 session: Outcome::UNKNOWN,
@@ -107,7 +107,7 @@ impl Classifier {
         let features = Features::of(profile, &read);
         let outcome = |output| {
             let network = self.model.network(output);
-            let logit = network.calibration.slope * network.logit(&features) + network.calibration.shift;
+            let logit = network.calibration.apply(network.logit(&features));
             Outcome::new(Probability::new(sigmoid(logit + silence(gap))), network.threshold)
         };
         let (session, task) = (outcome(Output::Session), outcome(Output::Task));
@@ -117,21 +117,21 @@ impl Classifier {
         );
         Judgement { relevance, session, task }
     }
+
+    /// "ok", an emoji, a number: too little to tell anything about a topic.
+    fn cannot_tell(&self, profile: &Profile, read: &Read<'_>) -> Option<&'static str> {
+        if profile.messages() == 0 {
+            return Some("no history to compare with");
+        }
+        let content = read.terms.list.iter().any(|term| term.is_content());
+        (!content || self.reader.says_nothing(read)).then_some("too little text to tell")
+    }
 }
 
 /// What a silence adds to the logit; nothing below an hour, or where no time is known.
 fn silence(gap: Option<SignedDuration>) -> f32 {
     let hours = gap.map_or(0.0, |gap| gap.as_secs_f32() / 3_600.0);
     (hours.max(1.0).ln() * GAP_PER_LOG_HOUR).min(GAP_LOGIT_MAX)
-}
-
-/// "ok", an emoji, a number: too little to tell anything about a topic.
-fn cannot_tell(profile: &Profile, read: &Read<'_>) -> Option<&'static str> {
-    if profile.messages() == 0 {
-        return Some("no history to compare with");
-    }
-    let content = read.terms.list.iter().filter(|term| term.is_content()).count();
-    (content == 0).then_some("too little text to tell")
 }
 
 impl RelevanceMethod for Classifier {

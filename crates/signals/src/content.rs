@@ -51,7 +51,10 @@ pub enum FileKind {
 
 impl FileKind {
     const ENDINGS: [(Self, &'static str); 7] = [
-        (Self::Code, "rs py js ts tsx jsx go c h cc cpp hpp java kt swift rb php cs scala sh bash zsh lua pl r jl hs ex exs clj sql html css scss vue toml lock gradle cmake makefile dockerfile ipynb zig dart"),
+        (
+            Self::Code,
+            "rs py js ts tsx jsx go c h cc cpp hpp java kt swift rb php cs scala sh bash zsh lua pl r jl hs ex exs clj sql html css scss vue toml lock gradle cmake makefile dockerfile ipynb zig dart",
+        ),
         (Self::Document, "txt md pdf doc docx odt rtf tex pages ppt pptx key epub rst"),
         (Self::Image, "png jpg jpeg gif bmp webp tif tiff svg heic psd ai xd fig sketch ico raw indd"),
         (Self::Audio, "mp3 wav flac ogg m4a aac opus mid"),
@@ -198,11 +201,8 @@ impl Reduced {
 /// The words of a file's name: `parse_rows.py` is about parsing rows.
 fn name_words(name: &str) -> String {
     let base = name.rsplit(['/', '\\']).next().unwrap_or(name);
-    let spaced: String = base
-        .chars()
-        .take(256)
-        .map(|ch| if ch.is_alphanumeric() { ch } else { ' ' })
-        .collect();
+    let spaced: String =
+        base.chars().take(256).map(|ch| if ch.is_alphanumeric() { ch } else { ' ' }).collect();
     spaced.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
@@ -252,7 +252,10 @@ mod tests {
     fn r10_python_then_photoshop_is_a_change_and_python_then_rust_is_not() {
         let kinds = |name| reduce(&[Content::File { name, media_type: None }]).kinds;
         let changed = judge_kinds(&kinds("a.py"), &kinds("b.psd"));
-        assert_eq!(changed, KindEvidence::Changed { evidence: "attachments changed from code to image".into() });
+        assert_eq!(
+            changed,
+            KindEvidence::Changed { evidence: "attachments changed from code to image".into() }
+        );
         assert_eq!(judge_kinds(&kinds("a.py"), &kinds("b.rs")), KindEvidence::Same);
         assert_eq!(judge_kinds(&[], &kinds("b.rs")), KindEvidence::Unknown);
     }

@@ -124,9 +124,7 @@ impl Table {
     pub(crate) fn find(&self, word: WordHash) -> Option<Row> {
         let upper = (word.0 >> 16) as usize;
         let (from, to) = (self.index[upper] as usize, self.index[upper + 1] as usize);
-        (from..to)
-            .find(|&row| self.fingerprint(row) == word.0)
-            .map(|row| Row(row as u32))
+        (from..to).find(|&row| self.fingerprint(row) == word.0).map(|row| Row(row as u32))
     }
 
     /// Adds a word's row to a sum; returns the word's weight, near one for a rare word.

@@ -29,10 +29,7 @@ pub(crate) fn sentence(profile: &Profile, read: &Read<'_>) -> String {
     }
     // The rarest words say most; of equals, the first one in the message.
     shared.sort_by(|a, b| b.0.total_cmp(&a.0));
-    let named: Vec<String> = shared
-        .iter()
-        .take(NAMED_MAX)
-        .map(|(_, word)| word.chars().take(NAMED_CHARS_MAX).collect())
-        .collect();
+    let named: Vec<String> =
+        shared.iter().take(NAMED_MAX).map(|(_, word)| word.chars().take(NAMED_CHARS_MAX).collect()).collect();
     format!("shares: {}; {count}", named.join(", "))
 }

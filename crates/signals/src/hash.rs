@@ -22,9 +22,7 @@ impl Hasher {
 
     pub(crate) fn char(self, ch: char) -> Self {
         let mut buffer = [0; 4];
-        ch.encode_utf8(&mut buffer)
-            .bytes()
-            .fold(self, Hasher::byte)
+        ch.encode_utf8(&mut buffer).bytes().fold(self, Hasher::byte)
     }
 
     pub(crate) const fn finish(self) -> WordHash {

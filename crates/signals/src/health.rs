@@ -112,8 +112,20 @@ fn plain(text: &str) -> String {
 }
 
 const ERROR_WORDS: [&str; 14] = [
-    "error", "exception", "failed", "failure", "traceback", "panicked", "cannot ", "fatal", "denied",
-    "错误", "失败", "异常", "报错", "无法",
+    "error",
+    "exception",
+    "failed",
+    "failure",
+    "traceback",
+    "panicked",
+    "cannot ",
+    "fatal",
+    "denied",
+    "错误",
+    "失败",
+    "异常",
+    "报错",
+    "无法",
 ];
 
 fn error_loop(messages: &[HealthMessage<'_>]) -> Option<Finding> {
@@ -122,7 +134,10 @@ fn error_loop(messages: &[HealthMessage<'_>]) -> Option<Finding> {
         let mut here: Vec<String> = Vec::new();
         for line in Window::PHRASES.cut(message.text).0.lines() {
             let error = plain(line.trim());
-            if error.chars().count() >= 4 && ERROR_WORDS.iter().any(|word| error.contains(word)) && !here.contains(&error) {
+            if error.chars().count() >= 4
+                && ERROR_WORDS.iter().any(|word| error.contains(word))
+                && !here.contains(&error)
+            {
                 match seen.iter_mut().find(|(known, _, _)| *known == error) {
                     Some((_, times, _)) => *times += 1,
                     None => seen.push((error.clone(), 1, line.trim().to_owned())),
@@ -144,7 +159,8 @@ fn is_short_negative(text: &str) -> bool {
     if text.chars().count() > NEGATIVE_CHARS_MAX {
         return false;
     }
-    let words: Vec<&str> = text.split(|ch: char| !ch.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    let words: Vec<&str> =
+        text.split(|ch: char| !ch.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
     let joined = format!(" {} ", words.join(" "));
     NEGATIVES.split('|').any(|phrase| {
         if phrase.is_ascii() { joined.contains(&format!(" {phrase} ")) } else { text.contains(phrase) }
@@ -171,7 +187,8 @@ fn frustration(messages: &[HealthMessage<'_>]) -> Option<Finding> {
     (count >= NEGATIVES_MIN).then_some(Finding::Frustration { messages: count })
 }
 
-const NEGATIONS: &str = "not|no|never|cannot|cant|isnt|arent|doesnt|dont|wont|didnt|wasnt|unable|without|neither";
+const NEGATIONS: &str =
+    "not|no|never|cannot|cant|isnt|arent|doesnt|dont|wont|didnt|wasnt|unable|without|neither";
 const FILLERS: &str = "the|a|an|is|are|it|this|that|to|of|in|on|and|you|i|does|do|will|can|be|was|were|yes|sorry|actually|so|but|there";
 
 /// A statement without its polarity: its words in order, and whether it is denied.
@@ -202,13 +219,16 @@ fn contradiction(messages: &[HealthMessage<'_>]) -> Option<Finding> {
     let mut earlier: Vec<(Vec<String>, bool)> = Vec::new();
     for message in last.iter().filter(|message| message.role == Role::Assistant) {
         let text = Window::MESSAGE.cut(message.text).0;
-        let sentences = text.split(['.', '!', '\n', '。', '！', ';', '；']).filter(|text| !text.contains(['?', '？']));
+        let sentences =
+            text.split(['.', '!', '\n', '。', '！', ';', '；']).filter(|text| !text.contains(['?', '？']));
         let mut mine = Vec::new();
         for sentence in sentences.take(24) {
             let Some((words, denied)) = statement(sentence) else { continue };
             let opposite = earlier.iter().any(|(other, was)| *was != denied && alike(&words, other));
             if opposite {
-                return Some(Finding::Contradiction { statement: sentence.trim().chars().take(80).collect() });
+                return Some(Finding::Contradiction {
+                    statement: sentence.trim().chars().take(80).collect(),
+                });
             }
             mine.push((words, denied));
         }

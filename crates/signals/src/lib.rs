@@ -1,5 +1,18 @@
 //! Evidence about a message: what the words, the clock and the window say.
-#![doc = "TODO"]
+//!
+//! Text and numbers in, typed evidence out. Nothing here reads a clock, a file or the network, and the
+//! same input gives the same evidence. What follows from evidence is decided elsewhere.
+//!
+//! | module | rule | evidence |
+//! |---|---|---|
+//! | [`Classifier`] | R-1, R-2, R-9 | does a message belong; does a conversation or a task begin |
+//! | [`intent`] | R-3 | the explicit wish to start over |
+//! | [`task_intent`] | C-9 | what a message is to the task |
+//! | [`context`] | R-4 | how full the window is |
+//! | [`time`] | R-6 | how long the silence was, and whether a day ended |
+//! | [`health`] | R-7 | whether the conversation gets anywhere |
+//! | [`content`] | R-10 | images, files and code as text |
+//! | [`train`], [`eval`] | | how the weights are made and measured |
 
 mod assets;
 pub mod boundary;
@@ -7,11 +20,13 @@ mod classifier;
 pub mod content;
 pub mod context;
 mod embed;
+pub mod eval;
 mod evidence;
 mod features;
 mod hash;
 pub mod health;
 pub mod intent;
+pub mod methods;
 mod model;
 mod probability;
 mod profile;

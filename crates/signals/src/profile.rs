@@ -99,12 +99,17 @@ impl Profile {
 
     /// The last message of a role among those remembered.
     pub(crate) fn last_of(&self, role: Role) -> Option<&Trace> {
-        (0..RECENT as u32)
-            .filter_map(|steps| self.back(steps))
-            .find(|trace| trace.role == role)
+        (0..RECENT as u32).filter_map(|steps| self.back(steps)).find(|trace| trace.role == role)
     }
 
-    pub(crate) fn observe(&mut self, role: Role, reading: &Reading<'_>, terms: &Terms, cues: Cues, asks: bool) {
+    pub(crate) fn observe(
+        &mut self,
+        role: Role,
+        reading: &Reading<'_>,
+        terms: &Terms,
+        cues: Cues,
+        asks: bool,
+    ) {
         let vector = terms.vector.unit();
         self.fast = self.fast.scaled(FAST_DECAY);
         self.slow = self.slow.scaled(SLOW_DECAY);
@@ -245,7 +250,7 @@ mod tests {
     #[test]
     fn r1_memory_is_bounded_and_the_longest_unused_gives_way() {
         let mut memory = Memory::default();
-        for message in 0..50_000 {
+        for message in 0..50_000_u32 {
             memory.insert(WordHash(message.wrapping_mul(2_654_435_761)), message);
         }
         assert_eq!(memory.0.len(), BUCKETS * WAYS);

@@ -33,10 +33,7 @@ impl Window {
 
 /// The last character boundary at or before `at`.
 fn floor(text: &str, at: usize) -> usize {
-    (0..=at.min(text.len()))
-        .rev()
-        .find(|&at| text.is_char_boundary(at))
-        .unwrap_or(0)
+    (0..=at.min(text.len())).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0)
 }
 
 /// What a token is made of.
@@ -164,9 +161,7 @@ fn ch_len(text: &str, at: usize) -> usize {
 /// Makes full-width letters, digits and punctuation plain.
 pub(crate) fn fold(ch: char) -> char {
     match ch {
-        '\u{ff01}'..='\u{ff5e}' => {
-            char::from_u32(ch as u32 - 0xfee0).unwrap_or(ch)
-        }
+        '\u{ff01}'..='\u{ff5e}' => char::from_u32(ch as u32 - 0xfee0).unwrap_or(ch),
         '\u{3000}' => ' ',
         '\u{2019}' | '\u{2018}' => '\'',
         _ => ch,
@@ -183,13 +178,13 @@ fn lower(hasher: Hasher, ch: char) -> Hasher {
 
 /// Feeds a word to a hasher character by character, as the tokenizer does, and reports each prefix.
 pub(crate) fn prefixes(word: &str) -> impl Iterator<Item = WordHash> + '_ {
-    word.chars()
-        .map(fold)
-        .filter(|&ch| !is_invisible(ch) && !is_joiner(ch))
-        .scan(Hasher::new(), |hasher, ch| {
+    word.chars().map(fold).filter(|&ch| !is_invisible(ch) && !is_joiner(ch)).scan(
+        Hasher::new(),
+        |hasher, ch| {
             *hasher = lower(*hasher, ch);
             Some(hasher.finish())
-        })
+        },
+    )
 }
 
 fn is_word_char(ch: char) -> bool {

@@ -47,10 +47,9 @@ impl Limits {
         ask_from: SignedDuration,
         new_after: SignedDuration,
     ) -> Result<Self, LimitsError> {
-        let rising = SignedDuration::ZERO < reinject_from && reinject_from <= ask_from && ask_from <= new_after;
-        rising
-            .then_some(Self { reinject_from, ask_from, new_after })
-            .ok_or(LimitsError)
+        let rising =
+            SignedDuration::ZERO < reinject_from && reinject_from <= ask_from && ask_from <= new_after;
+        rising.then_some(Self { reinject_from, ask_from, new_after }).ok_or(LimitsError)
     }
 
     fn times(self, factor: i32) -> Self {
@@ -240,8 +239,12 @@ mod tests {
     fn r6_a_clock_set_back_is_no_gap() {
         let zone = TimeZone::UTC;
         let back = judge_gap(
-            at("2026-03-01T10:00:00Z"), at("2026-03-01T09:00:00Z"), &zone,
-            Limits::STANDARD, Work::General, LastWord::Settled,
+            at("2026-03-01T10:00:00Z"),
+            at("2026-03-01T09:00:00Z"),
+            &zone,
+            Limits::STANDARD,
+            Work::General,
+            LastWord::Settled,
         );
         assert_eq!((back.gap, back.band), (SignedDuration::ZERO, GapBand::Continue));
     }
@@ -262,17 +265,33 @@ mod tests {
         let zone = TimeZone::get("America/New_York").unwrap();
         let midnight = civil::time(0, 0, 0, 0);
         // 8 March 2026: 02:00 becomes 03:00. Local midnight is 05:00Z before, 04:00Z after.
-        assert_eq!(judge_day(at("2026-03-08T05:00:00Z"), at("2026-03-09T03:59:00Z"), &zone, midnight), Day::Same);
-        assert_eq!(judge_day(at("2026-03-08T05:00:00Z"), at("2026-03-09T04:00:00Z"), &zone, midnight), Day::Next);
+        assert_eq!(
+            judge_day(at("2026-03-08T05:00:00Z"), at("2026-03-09T03:59:00Z"), &zone, midnight),
+            Day::Same
+        );
+        assert_eq!(
+            judge_day(at("2026-03-08T05:00:00Z"), at("2026-03-09T04:00:00Z"), &zone, midnight),
+            Day::Next
+        );
         // A boundary at 02:30 does not exist on that day; the day still turns once.
         let half_past_two = civil::time(2, 30, 0, 0);
-        assert_eq!(judge_day(at("2026-03-08T06:59:00Z"), at("2026-03-08T07:00:00Z"), &zone, half_past_two), Day::Next);
+        assert_eq!(
+            judge_day(at("2026-03-08T06:59:00Z"), at("2026-03-08T07:00:00Z"), &zone, half_past_two),
+            Day::Next
+        );
         // 1 November 2026 has 25 hours, and 24 of them are not "more than 24".
         let gap = judge_gap(
-            at("2026-11-01T04:00:00Z"), at("2026-11-02T04:00:00Z"), &zone,
-            Limits::STANDARD, Work::General, LastWord::Settled,
+            at("2026-11-01T04:00:00Z"),
+            at("2026-11-02T04:00:00Z"),
+            &zone,
+            Limits::STANDARD,
+            Work::General,
+            LastWord::Settled,
         );
         assert_eq!(gap.band, GapBand::Ask);
-        assert_eq!(judge_day(at("2026-11-01T04:00:00Z"), at("2026-11-02T04:59:00Z"), &zone, midnight), Day::Same);
+        assert_eq!(
+            judge_day(at("2026-11-01T04:00:00Z"), at("2026-11-02T04:59:00Z"), &zone, midnight),
+            Day::Same
+        );
     }
 }

@@ -44,6 +44,11 @@ impl Reader {
         Read { reading, terms, cues, scripts, asks }
     }
 
+    /// Whether a message says no more than yes, no, hello or thanks.
+    pub(crate) fn says_nothing(&self, read: &Read<'_>) -> bool {
+        self.cues.says_nothing(&read.reading.tokens)
+    }
+
     /// Adds a message to a profile. Hosts and tools are not part of the conversation.
     pub(crate) fn observe(&self, profile: &mut Profile, role: Role, text: &str) {
         match role {

@@ -20,8 +20,8 @@ pub(crate) struct Clause {
     pub(crate) asks: bool,
     /// Follows a condition in the same sentence: "if it fails, start over".
     pub(crate) conditional: bool,
-    /// Other words follow in the same sentence.
-    pub(crate) last: bool,
+    /// The message has no other clause of any length.
+    pub(crate) alone: bool,
 }
 
 const OPENERS: &str = "\"“「『《‘";
@@ -33,6 +33,8 @@ const QUOTE_CHARS_MAX: usize = 2_000;
 pub(crate) fn strip(text: &str) -> Stripped {
     let mut out = Stripped::default();
     let mut fenced: Option<String> = None;
+    // Two lines that begin with a name and a colon are somebody else's conversation.
+    let transcript = text.lines().filter(|line| is_speaker_line(line)).count() >= 2;
     for line in text.lines() {
         let trimmed = line.trim_start();
         if trimmed.starts_with("```") || trimmed.starts_with("~~~") {
@@ -43,7 +45,7 @@ pub(crate) fn strip(text: &str) -> Stripped {
         } else if let Some(code) = &mut fenced {
             code.push_str(&plain(line));
             code.push('\n');
-        } else if trimmed.starts_with('>') {
+        } else if trimmed.starts_with('>') || (transcript && is_speaker_line(line)) {
             out.hidden.push((MentionKind::Quoted, plain(trimmed)));
         } else if looks_like_code(trimmed) {
             out.hidden.push((MentionKind::Code, plain(trimmed)));
@@ -68,6 +70,17 @@ fn plain(line: &str) -> String {
         })
         .flat_map(char::to_lowercase)
         .collect()
+}
+
+fn is_speaker_line(line: &str) -> bool {
+    let Some(at) = line.find([':', '：']) else { return false };
+    let name = line[..at].trim();
+    let words = name.split(' ').count();
+    !name.is_empty()
+        && name.chars().count() <= 20
+        && words <= 2
+        && line[at..].chars().count() > 3
+        && name.chars().all(|ch| ch.is_alphanumeric() || ch == ' ')
 }
 
 /// Lines of programs, logs and markup.
@@ -95,7 +108,8 @@ fn strip_line(line: &str, out: &mut Stripped) {
             continue;
         };
         let closes = |&(place, other): &(usize, &char)| {
-            let inside_word = *other == '\'' && chars.get(place + 1).is_some_and(|next| next.is_alphanumeric());
+            let inside_word =
+                *other == '\'' && chars.get(place + 1).is_some_and(|next| next.is_alphanumeric());
             (*other == close || (close == '’' && *other == '\'')) && !inside_word
         };
         let end = chars.iter().enumerate().skip(at + 1).take(QUOTE_CHARS_MAX).find(closes);
@@ -111,8 +125,22 @@ fn strip_line(line: &str, out: &mut Stripped) {
 }
 
 const CONDITIONS: [&str; 16] = [
-    "if ", "when ", "whenever ", "once ", "unless ", "after ", "before ", "until ", "while ", "as soon as ",
-    "如果", "要是", "假如", "一旦", "等", "万一",
+    "if ",
+    "when ",
+    "whenever ",
+    "once ",
+    "unless ",
+    "after ",
+    "before ",
+    "until ",
+    "while ",
+    "as soon as ",
+    "如果",
+    "要是",
+    "假如",
+    "一旦",
+    "等",
+    "万一",
 ];
 
 /// Cuts text into clauses at punctuation and line breaks.
@@ -134,7 +162,7 @@ pub(crate) fn split(text: &str) -> impl Iterator<Item = Clause> + '_ {
                     text: trimmed.to_owned(),
                     asks: ch == '?',
                     conditional: conditional || condition,
-                    last: ends_sentence(ch),
+                    alone: false,
                 });
                 conditional = (conditional || condition) && !ends_sentence(ch);
             } else if ch == '?' {
@@ -148,6 +176,11 @@ pub(crate) fn split(text: &str) -> impl Iterator<Item = Clause> + '_ {
         }
         previous = ch;
     }
+    let long = |clause: &Clause| clause.text.chars().filter(|ch| ch.is_alphanumeric()).count() > 3;
+    let others = clauses.iter().filter(|clause| long(clause)).count();
+    for clause in &mut clauses {
+        clause.alone = others <= usize::from(long(clause));
+    }
     clauses.into_iter()
 }
 
@@ -157,7 +190,8 @@ mod tests {
 
     #[test]
     fn quotations_and_code_are_set_aside() {
-        let stripped = strip("the \"New Chat\" button, don't press `start over`\n> new topic\n```\nnew chat\n```");
+        let stripped =
+            strip("the \"New Chat\" button, don't press `start over`\n> new topic\n```\nnew chat\n```");
         assert_eq!(stripped.text.trim(), "the \u{fffc} button, don't press \u{fffc}");
         assert_eq!(stripped.hidden.len(), 4);
     }

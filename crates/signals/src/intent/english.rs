@@ -56,23 +56,40 @@ begin|start a|the? new|another|different one
 pretend this|that|we|none never|of|just|havent|didnt happened|this|met|talked|spoken|start happened?
 turn the page
 clean|clear the slate
-lets|us go|do|have a? do|over over
-tabula rasa";
+tabula rasa
+pretend we|this|none|i havent|havent|never|of|just not? talked|spoken|met|chatted|happened|said|this|started anything|yet|happened|never|before?
+moving|move|jumping|switching|turning|going on|over|along? to something|a|another|an|the completely|totally|entirely|whole|quite|very|wholly? different|unrelated|new|else|other|next topic|subject|thing|matter|question|issue?
+nothing to do with this|that|it|any|the|what of|above|we|last? this|that|it|above|were|topic? talking|discussing? about?
+scratch|erase|clear|scrap|wipe|delete|ditch|bin all|everything|this|that|it of|weve|we|youve|whole|so? this|that|it|said|discussed|thread|conversation|chat|far? so|talked? far|about? so? far?
+back to zero|square|scratch|the|start one|beginning|start?
+topic|subject change|switch|shift
+on an|a|another completely|totally|entirely|quite|wholly? unrelated|different|separate|new note|topic|subject|matter
+that|this topic|subject|one|chapter is closed|done|over|finished
+next one|topic|subject|question
+enough about *
+dont want to talk|chat|speak|hear|think about * anymore
+chat|talk|speak about anything|something but|besides|except *
+dont|do|no not|longer? want to talk|chat|speak|discuss|hear about? this|that|it anymore|now|longer|any? more?
+chat|talk|speak about anything|something but|other
+sick|tired|bored of|with this|that topic|subject|conversation?
+a? separate|completely|totally|entirely|wholly|quite different|separate|unrelated|new|other thing|question|topic|subject|matter|issue";
 
 /// Polite and empty words that may stand around a wish.
 const FRAMES: &str = "ok okay k so well now alright right hey hi hello please pls plz kindly can could we you i id ill im like to want wanna would let lets let's us just me need gotta gonna going shall may might actually hmm hm um uh umm anyway anyways and then maybe really sorry thanks thank a an the my this that our for here again completely totally entirely whole its it is time go ahead how about think guess rather mind if dont suppose ok fine good great cool sure yes yeah yep oh ah have got with do today instead altogether one quick quickly also simply perhaps wish hope prefer love ready lets' be from scratch over all everything everyone bit little some kind of sort on in at hereby fully at once right away immediately asap thx cheers lol haha actually literally honestly tbh imo btw by way up out guys mate dude friend bot assistant claude chatgpt gpt ai there said moment point minute sec real quick back at it as well though but try should were youre ready wondering was possible possibly";
 /// Words that begin the next sentence where someone forgot the full stop.
 const NEXT: [&str; 15] = [
-    "but", "and", "then", "because", "cause", "since", "so", "how", "what", "whats", "why", "who", "can", "could", "tell",
+    "but", "and", "then", "because", "cause", "since", "so", "how", "what", "whats", "why", "who", "can",
+    "could", "tell",
 ];
 /// What a new topic may be introduced with.
-const ABOUT: [&str; 8] = ["about", "to", "on", "for", "regarding", "like", "namely", "with"];
+const ABOUT: [&str; 6] = ["about", "to", "on", "regarding", "like", "namely"];
 const NEGATIONS: [&str; 20] = [
-    "dont", "not", "never", "without", "wont", "cant", "cannot", "didnt", "doesnt", "wouldnt", "shouldnt", "avoid", "stop",
-    "rather", "isnt", "arent", "wasnt", "neither", "nor", "no",
+    "dont", "not", "never", "without", "wont", "cant", "cannot", "didnt", "doesnt", "wouldnt", "shouldnt",
+    "avoid", "stop", "rather", "isnt", "arent", "wasnt", "neither", "nor", "no",
 ];
 const ASKING: [&str; 16] = [
-    "how", "what", "whats", "why", "does", "do", "is", "did", "should", "where", "which", "when", "are", "was", "who", "will",
+    "how", "what", "whats", "why", "does", "do", "is", "did", "should", "where", "which", "when", "are",
+    "was", "who", "will",
 ];
 /// Words that are no misspelling of any other.
 const REAL_WORDS: &str = "cat hat coat chart that what char chant cheat chit chai chap cheap stars state stat smart star stare stark tart storm stand store story oven cover offer ever other lover hover offers tonic tropic optic object flesh french chance charge orange range hang walk tall task tale tank stitch swatch sandwich related conversion conservation season mission passion version lesson threat bread tread rest preset resent being began scratch sketch fork form from forms want went wait whet knew view news nee few dew hew mew sew net men near neat next text dear deal ideal title table subjective objective projects project questions questing fourth forth else's false pulse court tout about abut gout topics chose those these theme there three thing think things going doing point joint print ours hours yours tours start's starts started starter restarted restarts talked talks talking changed changes charged switched switches chats chatting chatted fresher freshman difference differently indifferent conversations conversational subjected topical topped tops";
@@ -143,7 +160,9 @@ fn find(words: &[&str], clause: &Clause) -> Finding {
     for (list, how) in lists {
         for (pattern, name) in list {
             for from in 0..words.len() {
-                let Some(count) = pattern.matches(&words[from..]).filter(|&count| count > 0) else { continue };
+                let Some(count) = pattern.matches(&words[from..]).filter(|&count| count > 0) else {
+                    continue;
+                };
                 match around(&words[..from], &words[from + count..], clause) {
                     None => {
                         let phrase = words[from..from + count].join(" ");
@@ -165,7 +184,9 @@ fn around(left: &[&str], right: &[&str], clause: &Clause) -> Option<MentionKind>
     let grammar = &*GRAMMAR;
     let left = match left {
         ["why", "dont", "we" | "you", rest @ ..] | ["why", "not", rest @ ..] => rest,
-        ["if", "you" | "its" | "thats", "dont" | "ok" | "okay" | "alright" | "fine", "mind", rest @ ..] => rest,
+        ["if", "you" | "its" | "thats", "dont" | "ok" | "okay" | "alright" | "fine", "mind", rest @ ..] => {
+            rest
+        }
         ["what", "if", "we", rest @ ..] => rest,
         _ => left,
     };
@@ -182,9 +203,13 @@ fn around(left: &[&str], right: &[&str], clause: &Clause) -> Option<MentionKind>
     if clause.conditional && !left.starts_with(&["if", "you", "dont", "mind"]) {
         return Some(MentionKind::Inside);
     }
+    if tells(left) {
+        return Some(MentionKind::Inside);
+    }
     let right_frames = right.iter().take_while(|word| frame(word)).count();
     let rest = &right[right_frames..];
-    let continues = right.first().is_some_and(|word| ABOUT.contains(word) && right.len() > 1)
+    let continues = matches!(right, ["with", "a", "clean" | "fresh" | "new" | "blank" | "empty", ..] if right.len() <= 5)
+        || right.first().is_some_and(|word| ABOUT.contains(word) && right.len() > 1)
         || rest.first().is_some_and(|word| NEXT.contains(word) && !rest.contains(&"over"))
         || right.first().is_some_and(|word| NEXT.contains(word) && right.get(1) != Some(&"over"));
     if left.iter().all(|word| frame(word)) && (rest.is_empty() || continues) {
@@ -194,6 +219,17 @@ fn around(left: &[&str], right: &[&str], clause: &Clause) -> Option<MentionKind>
     }
     let asking = clause.asks || left.first().is_some_and(|word| ASKING.contains(word));
     Some(if asking { MentionKind::Question } else { MentionKind::Inside })
+}
+
+/// "I change the subject" tells what someone does; "can I change the subject" asks for it.
+fn tells(left: &[&str]) -> bool {
+    const WISHING: [&str; 17] = [
+        "can", "could", "may", "might", "shall", "let", "lets", "if", "about", "should", "not", "dont",
+        "would", "will", "must", "do", "then",
+    ];
+    let Some((subject, before)) = left.split_last() else { return false };
+    matches!(*subject, "i" | "we" | "you" | "they" | "it")
+        && !before.iter().any(|word| WISHING.contains(word))
 }
 
 /// Puts listed words in the place of misspelled ones; at most two letters in all.
@@ -230,7 +266,7 @@ fn nearest(word: &str, left: usize) -> Option<(Vec<String>, usize)> {
             return Some((vec![first.to_owned(), second.to_owned()], 1));
         }
     }
-    if word == "nwe" || word == "enw" {
+    if ["nwe", "enw", "nw", "neww", "nww"].contains(&word) {
         return Some((vec!["new".to_owned()], 1));
     }
     let near = |meant: &&&str| {

@@ -1,4 +1,9 @@
-//! Small patterns over words: `start|begin a|the? new chat|topic`; a `?` makes a word optional.
+//! Small patterns over words: `start|begin a|the? new chat|topic`; a `?` makes a word optional, a `*` is
+//! one to three words of any kind.
+
+/// A place that takes one to three words, whatever they are.
+const ANYTHING: &str = "*";
+const ANYTHING_MAX: usize = 3;
 
 /// One place of a pattern.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,8 +36,32 @@ impl Pattern {
         Self::from(&self.slots, words)
     }
 
+    /// How many bytes the pattern takes from the front of a text without spaces.
+    pub(super) fn matches_text(&self, text: &str) -> Option<usize> {
+        Self::from_text(&self.slots, text)
+    }
+
+    fn from_text(slots: &[Slot], text: &str) -> Option<usize> {
+        let Some((slot, rest)) = slots.split_first() else { return Some(0) };
+        let taken = slot
+            .words
+            .iter()
+            .filter_map(|word| {
+                let after = text.strip_prefix(word)?;
+                Self::from_text(rest, after).map(|count| count + word.len())
+            })
+            .max();
+        let skipped = if slot.optional { Self::from_text(rest, text) } else { None };
+        taken.max(skipped)
+    }
+
     fn from(slots: &[Slot], words: &[&str]) -> Option<usize> {
         let Some((slot, rest)) = slots.split_first() else { return Some(0) };
+        if slot.words == [ANYTHING] {
+            return (1..=ANYTHING_MAX.min(words.len()))
+                .rev()
+                .find_map(|count| Self::from(rest, &words[count..]).map(|more| more + count));
+        }
         let taken = words
             .first()
             .filter(|word| slot.words.contains(word))
@@ -53,5 +82,8 @@ mod tests {
         assert_eq!(pattern.matches(&["start", "a", "new", "topic", "now"]), Some(4));
         assert_eq!(pattern.matches(&["start", "new", "chat"]), Some(3));
         assert_eq!(pattern.matches(&["start", "chat"]), None);
+        let pattern = Pattern::parse("enough about *");
+        assert_eq!(pattern.matches(&["enough", "about", "the", "garden"]), Some(4));
+        assert_eq!(pattern.matches(&["enough", "about"]), None);
     }
 }

@@ -1,13 +1,17 @@
 //! The learned part: two networks over the same features, as bytes and ready for use.
 //!
 //! Layout, little endian: `SGMD`, version `u16`, outputs `u16`, buckets `u32`, dense features `u32`,
-//! hidden units `u32`; then for each output: calibration (slope, shift), threshold, the dense part
-//! (rows, hidden bias, out, direct, bias), the scale of the words (all `f32`), the words (`i8`).
+//! hidden units `u32`, then the same three sizes of the intent model; then for each output:
+//! calibration (slope, shift), threshold, the dense part (rows, hidden bias, out, direct, bias), the
+//! scale of the words (all `f32`), the words (`i8`); last the intent model: facts and scale (`f32`),
+//! words (`i8`).
 
+pub(crate) mod intents;
 pub(crate) mod network;
 
 use crate::boundary::Output;
-use crate::features::{DENSE, Features};
+use crate::features::DENSE;
+use intents::{INTENTS, IntentNetwork};
 use network::{BUCKETS, Calibration, DensePart, HIDDEN, Network, WidePart};
 
 const VERSION: u16 = 1;
@@ -30,11 +34,12 @@ pub enum ModelError {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Model {
     networks: [Network; 2],
+    pub(crate) intents: IntentNetwork,
 }
 
 impl Model {
-    pub(crate) fn new(session: Network, task: Network) -> Self {
-        Self { networks: [session, task] }
+    pub(crate) fn new(session: Network, task: Network, intents: IntentNetwork) -> Self {
+        Self { networks: [session, task], intents }
     }
 
     pub(crate) fn network(&self, output: Output) -> &Network {
@@ -42,10 +47,6 @@ impl Model {
             Output::Session => &self.networks[0],
             Output::Task => &self.networks[1],
         }
-    }
-
-    pub(crate) fn probability(&self, output: Output, features: &Features) -> f32 {
-        self.network(output).probability(features)
     }
 
     /// The probability from which an output leans towards a boundary.
@@ -61,9 +62,7 @@ impl Model {
         out.extend(b"SGMD");
         out.extend(VERSION.to_le_bytes());
         out.extend((self.networks.len() as u16).to_le_bytes());
-        for size in [BUCKETS, DENSE, HIDDEN] {
-            out.extend((size as u32).to_le_bytes());
-        }
+        out.extend(sizes());
         for network in &self.networks {
             let dense = &network.dense;
             let head = [network.calibration.slope, network.calibration.shift, network.threshold];
@@ -78,6 +77,8 @@ impl Model {
             out.extend(numbers.flat_map(|number| number.to_le_bytes()));
             out.extend(network.wide.weights.iter().map(|&weight| weight as u8));
         }
+        out.extend(self.intents.numbers().flat_map(f32::to_le_bytes));
+        out.extend(self.intents.words.iter().flatten().map(|&weight| weight as u8));
         out
     }
 
@@ -91,17 +92,27 @@ impl Model {
             return Err(ModelError::NotAModel);
         }
         let expected = [VERSION.to_le_bytes(), 2_u16.to_le_bytes()].concat();
-        let sizes: Vec<u8> = [BUCKETS, DENSE, HIDDEN].iter().flat_map(|&size| (size as u32).to_le_bytes()).collect();
-        if cursor.take(4) != Some(&expected) || cursor.take(12) != Some(&sizes) {
+        let sizes = sizes();
+        if cursor.take(4) != Some(&expected) || cursor.take(sizes.len()) != Some(&sizes) {
             return Err(ModelError::OtherVersion);
         }
         let session = cursor.network().ok_or(ModelError::Damaged)?;
         let task = cursor.network().ok_or(ModelError::Damaged)?;
+        let intents = cursor.intents().ok_or(ModelError::Damaged)?;
         if !cursor.0.is_empty() {
             return Err(ModelError::Damaged);
         }
-        Ok(Self::new(session, task))
+        Ok(Self::new(session, task, intents))
     }
+}
+
+/// What a model is made for; weights of other sizes mean something else.
+fn sizes() -> Vec<u8> {
+    [BUCKETS, DENSE, HIDDEN]
+        .iter()
+        .chain(&IntentNetwork::SIZES)
+        .flat_map(|&size| (size as u32).to_le_bytes())
+        .collect()
 }
 
 struct Cursor<'a>(&'a [u8]);
@@ -125,6 +136,15 @@ impl<'a> Cursor<'a> {
             *place = self.number()?;
         }
         Some(out)
+    }
+
+    fn intents(&mut self) -> Option<IntentNetwork> {
+        let [buckets, facts, _] = IntentNetwork::SIZES;
+        let dense = (0..facts).map(|_| self.numbers()).collect::<Option<_>>()?;
+        let scale = self.number()?;
+        let bytes = self.take(buckets * INTENTS)?;
+        let row = |row: &[u8]| std::array::from_fn(|at| row.get(at).map_or(0, |&byte| byte as i8));
+        Some(IntentNetwork { scale, words: bytes.chunks_exact(INTENTS).map(row).collect(), dense })
     }
 
     fn network(&mut self) -> Option<Network> {
@@ -156,7 +176,7 @@ mod tests {
             calibration: Calibration::NONE,
             threshold,
         };
-        let model = Model::new(network(0.4), network(0.6));
+        let model = Model::new(network(0.4), network(0.6), IntentNetwork::zero());
         let bytes = model.to_bytes();
         assert_eq!(Model::from_bytes(&bytes), Ok(model));
         assert_eq!(Model::from_bytes(b"x"), Err(ModelError::NotAModel));

@@ -2,34 +2,38 @@
 
 use crate::features::{Active, BUCKET_BITS, DENSE, Features};
 
-/// Units of the hidden layer.
-pub(crate) const HIDDEN: usize = 24;
+/// Networks that are fitted apart and shipped as one.
+pub(crate) const MEMBERS: usize = 3;
+/// Hidden units of one of them.
+pub(crate) const PART: usize = 16;
+/// Units of the hidden layer as it is shipped.
+pub(crate) const HIDDEN: usize = MEMBERS * PART;
 pub(crate) const BUCKETS: usize = 1 << BUCKET_BITS;
 
 /// The dense part: a hidden layer and a direct path beside it.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct DensePart {
+pub(crate) struct DensePart<const UNITS: usize> {
     /// One row of weights for each dense feature, so that absent features cost nothing.
-    pub(crate) rows: Vec<[f32; HIDDEN]>,
-    pub(crate) hidden_bias: [f32; HIDDEN],
-    pub(crate) out: [f32; HIDDEN],
+    pub(crate) rows: Vec<[f32; UNITS]>,
+    pub(crate) hidden_bias: [f32; UNITS],
+    pub(crate) out: [f32; UNITS],
     pub(crate) direct: Vec<f32>,
     pub(crate) bias: f32,
 }
 
-impl DensePart {
+impl<const UNITS: usize> DensePart<UNITS> {
     pub(crate) fn zero() -> Self {
         Self {
-            rows: vec![[0.0; HIDDEN]; DENSE],
-            hidden_bias: [0.0; HIDDEN],
-            out: [0.0; HIDDEN],
+            rows: vec![[0.0; UNITS]; DENSE],
+            hidden_bias: [0.0; UNITS],
+            out: [0.0; UNITS],
             direct: vec![0.0; DENSE],
             bias: 0.0,
         }
     }
 
     /// The hidden units before they are bent.
-    pub(crate) fn hidden(&self, dense: &[f32; DENSE]) -> [f32; HIDDEN] {
+    pub(crate) fn hidden(&self, dense: &[f32; DENSE]) -> [f32; UNITS] {
         let mut sums = self.hidden_bias;
         for (&value, row) in dense.iter().zip(&self.rows) {
             if value != 0.0 {
@@ -42,7 +46,7 @@ impl DensePart {
     }
 
     /// The logit, given the hidden units.
-    pub(crate) fn finish(&self, dense: &[f32; DENSE], hidden: &[f32; HIDDEN]) -> f32 {
+    pub(crate) fn finish(&self, dense: &[f32; DENSE], hidden: &[f32; UNITS]) -> f32 {
         let direct: f32 = dense.iter().zip(&self.direct).map(|(value, weight)| value * weight).sum();
         let bent: f32 = hidden.iter().zip(&self.out).map(|(unit, weight)| unit.max(0.0) * weight).sum();
         self.bias + direct + bent
@@ -66,10 +70,8 @@ impl WidePart {
     }
 
     fn sum(&self, sparse: &[Active]) -> f32 {
-        let sum: f32 = sparse
-            .iter()
-            .map(|active| active.value * f32::from(self.weights[active.bucket as usize]))
-            .sum();
+        let sum: f32 =
+            sparse.iter().map(|active| active.value * f32::from(self.weights[active.bucket as usize])).sum();
         sum * self.scale
     }
 }
@@ -78,7 +80,7 @@ impl WidePart {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Network {
     pub(crate) wide: WidePart,
-    pub(crate) dense: DensePart,
+    pub(crate) dense: DensePart<HIDDEN>,
     pub(crate) calibration: Calibration,
     pub(crate) threshold: f32,
 }
@@ -93,8 +95,9 @@ pub(crate) struct Calibration {
 impl Calibration {
     pub(crate) const NONE: Self = Self { slope: 1.0, shift: 0.0 };
 
-    pub(crate) fn probability(self, logit: f32) -> f32 {
-        sigmoid(self.slope * logit + self.shift)
+    /// The logit that can be believed.
+    pub(crate) fn apply(self, logit: f32) -> f32 {
+        self.slope * logit + self.shift
     }
 }
 
@@ -102,10 +105,6 @@ impl Network {
     pub(crate) fn logit(&self, features: &Features) -> f32 {
         let hidden = self.dense.hidden(&features.dense);
         self.wide.sum(&features.sparse) + self.dense.finish(&features.dense, &hidden)
-    }
-
-    pub(crate) fn probability(&self, features: &Features) -> f32 {
-        self.calibration.probability(self.logit(features))
     }
 }
 

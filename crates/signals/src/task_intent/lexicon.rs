@@ -28,3 +28,7 @@ pub(super) const CHANGE_MARKS: &str = "also|instead|actually|but|except|rather|m
 /// Begins a request.
 pub(super) const REQUEST: &str = "please|can you|could you|would you|will you|i want|i need|id like|i would like|help me|let us|lets|write|create|make|build|draft|book|order|find|search|look up|look for|check|show|tell|give|send|translate|summarize|plan|schedule|set up|set|install|deploy|run|generate|design|calculate|compute|compare|explain|remind|call|email|buy|reserve|recommend|suggest|prepare|organize|research|analyze|review|convert|fix|debug|implement|add|update|refactor|migrate|rename|delete|remove|what is|whats|how do|how does|how much|how many|who is|where is|when is|why is|what are|is there|are there|do you know|what time|which|\
 帮我|请|麻烦|给我|我想|我要|我需要|能不能|能否|可以帮|可不可以|写|做|建|创建|生成|查|查一下|查询|找|搜|搜索|订|预订|预定|买|推荐|计算|算一下|翻译|总结|安排|计划|规划|设计|画|部署|安装|运行|提醒|发|打开|整理|分析|对比|比较|解释|介绍|告诉|看看|看一下|什么是|怎么|如何|哪里|多少|有没有|来一|讲|列";
+
+/// Changes the task even while a question is open: an answer rarely says these.
+pub(super) const EXTENDS: &str = "also|as well|too|additionally|in addition|one more thing|one more|another thing|by the way|while youre at it|actually|instead of|instead|rather than|should be|shouldnt|wrong|is missing|are missing|forgot|everywhere|not two|not three|\
+顺便|另外|还要|还得|也要|也得|再支持|再加|加上|改成|换成|换到|改到|应该|应当|写错|错了|漏了|别忘|同时|统一|压到|不要再";

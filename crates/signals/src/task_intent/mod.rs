@@ -5,13 +5,13 @@
 //! the task is a question of meaning, answered by the word table.
 
 mod acts;
-mod decide;
+pub(crate) mod features;
 mod lexicon;
 mod related;
 
 use crate::Probability;
 use crate::classifier::Classifier;
-use crate::text::Window;
+use features::IntentFeatures;
 
 pub(crate) use related::Relation;
 
@@ -64,6 +64,25 @@ pub enum MessageIntent {
     Unclear,
 }
 
+impl MessageIntent {
+    /// All intents, in the order of the model.
+    pub(crate) const ALL: [Self; 6] =
+        [Self::Response, Self::Modification, Self::Confirmation, Self::NewTask, Self::Abandon, Self::Unclear];
+
+    /// The word for it.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Response => "response",
+            Self::Modification => "modification",
+            Self::Confirmation => "confirmation",
+            Self::NewTask => "new_task",
+            Self::Abandon => "abandon",
+            Self::Unclear => "unclear",
+        }
+    }
+}
+
 /// An intent and what speaks for it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct IntentEvidence {
@@ -74,6 +93,9 @@ pub struct IntentEvidence {
     /// One sentence for the decision record.
     pub evidence: String,
 }
+
+/// How sure it is that a bare "yes" answers the open question.
+const SETTLED_CONFIDENCE: f32 = 0.95;
 
 impl Classifier {
     /// Says what a message is to the task.
@@ -94,10 +116,19 @@ impl Classifier {
     /// ```
     #[must_use]
     pub fn message_intent(&self, context: &TaskContext<'_>, text: &str) -> IntentEvidence {
-        let (head, _) = Window::PHRASES.cut(text);
-        let acts = acts::Acts::of(head);
-        let relation = Relation::of(self.reader(), context, head);
-        let (intent, confidence, why) = decide::decide(context.state, &acts, &relation);
-        IntentEvidence { intent, confidence: Probability::new(confidence), evidence: why.to_owned() }
+        let features = IntentFeatures::of(self.reader(), context, text);
+        let (intent, chance) = match features.settled {
+            Some(intent) => (intent, SETTLED_CONFIDENCE),
+            None => self.model().intents.best(&features),
+        };
+        // While a question is open, what could be an answer is one.
+        let intent = match (context.state, intent) {
+            (TaskState::AwaitingUser, MessageIntent::Modification) if !features.extends => {
+                MessageIntent::Response
+            }
+            (_, intent) => intent,
+        };
+        let evidence = format!("{} ({chance:.2}), {}", intent.word(), features.seen());
+        IntentEvidence { intent, confidence: Probability::new(chance), evidence }
     }
 }

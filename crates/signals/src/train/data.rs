@@ -97,7 +97,9 @@ impl Turn {
 #[derive(Debug, thiserror::Error)]
 pub enum DataError {
     /// A line is not a dialogue.
-    #[error("line {line} is not a labelled dialogue ({source}); each line is {{\"id\",\"turns\":[{{\"role\",\"text\",\"boundary\"}}]}}")]
+    #[error(
+        "line {line} is not a labelled dialogue ({source}); each line is {{\"id\",\"turns\":[{{\"role\",\"text\",\"boundary\"}}]}}"
+    )]
     Line {
         /// Counted from one.
         line: usize,

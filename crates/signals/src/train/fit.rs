@@ -5,7 +5,7 @@
 use super::examples::Example;
 use crate::features::DENSE;
 use crate::hash::SplitMix;
-use crate::model::network::{BUCKETS, DensePart, HIDDEN, sigmoid};
+use crate::model::network::{BUCKETS, DensePart, HIDDEN, MEMBERS, PART, WidePart, sigmoid};
 
 /// How a network is fitted.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -41,10 +41,42 @@ impl Recipe {
 #[derive(Clone, Debug)]
 pub(crate) struct Fitted {
     pub(crate) wide: Vec<f32>,
-    pub(crate) dense: DensePart,
+    pub(crate) dense: DensePart<PART>,
 }
 
-const PARAMETERS: usize = DENSE * HIDDEN + HIDDEN + HIDDEN + DENSE + 1;
+impl Fitted {
+    /// The logit of one network by itself.
+    pub(crate) fn logit(&self, features: &crate::features::Features) -> f32 {
+        let words: f32 =
+            features.sparse.iter().map(|active| self.wide[active.bucket as usize] * active.value).sum();
+        words + self.dense.finish(&features.dense, &self.dense.hidden(&features.dense))
+    }
+}
+
+/// Puts the members into one network whose logit is the mean of theirs.
+pub(crate) fn combine(members: &[Fitted; MEMBERS]) -> (WidePart, DensePart<HIDDEN>) {
+    let share = 1.0 / MEMBERS as f32;
+    let mut dense = DensePart::zero();
+    let mut wide = vec![0.0; BUCKETS];
+    for (at, member) in members.iter().enumerate() {
+        let units = at * PART..(at + 1) * PART;
+        for (row, part) in dense.rows.iter_mut().zip(&member.dense.rows) {
+            row[units.clone()].copy_from_slice(part);
+        }
+        dense.hidden_bias[units.clone()].copy_from_slice(&member.dense.hidden_bias);
+        dense.out[units].copy_from_slice(&member.dense.out.map(|weight| weight * share));
+        for (sum, weight) in dense.direct.iter_mut().zip(&member.dense.direct) {
+            *sum += weight * share;
+        }
+        dense.bias += member.dense.bias * share;
+        for (sum, weight) in wide.iter_mut().zip(&member.wide) {
+            *sum += weight * share;
+        }
+    }
+    (WidePart::quantise(&wide), dense)
+}
+
+const PARAMETERS: usize = DENSE * PART + PART + PART + DENSE + 1;
 
 struct Adam {
     first: Vec<f32>,
@@ -53,7 +85,13 @@ struct Adam {
 }
 
 impl Adam {
-    fn update(&mut self, dense: &mut DensePart, gradient: &DensePart, recipe: &Recipe, rate: f32) {
+    fn update(
+        &mut self,
+        dense: &mut DensePart<PART>,
+        gradient: &DensePart<PART>,
+        recipe: &Recipe,
+        rate: f32,
+    ) {
         self.step += 1;
         let (warm1, warm2) = (1.0 - 0.9_f32.powi(self.step), 1.0 - 0.999_f32.powi(self.step));
         let moments = self.first.iter_mut().zip(self.second.iter_mut());
@@ -67,7 +105,7 @@ impl Adam {
     }
 }
 
-fn values(part: &DensePart) -> impl Iterator<Item = &f32> {
+fn values(part: &DensePart<PART>) -> impl Iterator<Item = &f32> {
     part.rows
         .iter()
         .flatten()
@@ -77,7 +115,7 @@ fn values(part: &DensePart) -> impl Iterator<Item = &f32> {
         .chain(std::iter::once(&part.bias))
 }
 
-fn values_mut(part: &mut DensePart) -> impl Iterator<Item = &mut f32> {
+fn values_mut(part: &mut DensePart<PART>) -> impl Iterator<Item = &mut f32> {
     part.rows
         .iter_mut()
         .flatten()
@@ -87,7 +125,7 @@ fn values_mut(part: &mut DensePart) -> impl Iterator<Item = &mut f32> {
         .chain(std::iter::once(&mut part.bias))
 }
 
-fn start(random: &mut SplitMix) -> DensePart {
+fn start(random: &mut SplitMix) -> DensePart<PART> {
     let mut dense = DensePart::zero();
     let spread = 1.0 / (DENSE as f32 / 4.0).sqrt();
     for weight in dense.rows.iter_mut().flatten() {
@@ -147,10 +185,16 @@ pub(crate) fn fit(examples: &[Example], recipe: &Recipe, mut progress: impl FnMu
     Fitted { wide, dense }
 }
 
-fn add_gradient(gradient: &mut DensePart, dense: &DensePart, input: &[f32; DENSE], hidden: &[f32; HIDDEN], error: f32) {
+fn add_gradient(
+    gradient: &mut DensePart<PART>,
+    dense: &DensePart<PART>,
+    input: &[f32; DENSE],
+    hidden: &[f32; PART],
+    error: f32,
+) {
     gradient.bias += error;
-    let mut back = [0.0; HIDDEN];
-    for unit in 0..HIDDEN {
+    let mut back = [0.0; PART];
+    for unit in 0..PART {
         if hidden[unit] > 0.0 {
             gradient.out[unit] += error * hidden[unit];
             back[unit] = error * dense.out[unit];

@@ -5,6 +5,7 @@
 
 use super::data::{Dataset, Dialogue, Meaning, Turn};
 use super::labels::label;
+use super::own::OWN_SETS;
 use crate::boundary::Output;
 use crate::hash::SplitMix;
 
@@ -14,7 +15,12 @@ const SEGMENTS_MORE: usize = 4;
 const SEGMENT_TURNS_MAX: usize = 16;
 
 /// How often a conversation is joined in the middle.
-const MIDDLE: f32 = 0.3;
+const MIDDLE: f32 = 0.15;
+
+/// How often a conversation's answers are made long: today's assistants say in one turn what these sets
+/// say in four.
+const LONG_ANSWERS: f32 = 0.35;
+const LONG_ANSWER_BYTES: usize = 600;
 
 /// A conversation about one thing.
 #[derive(Clone, Debug)]
@@ -25,11 +31,8 @@ struct Segment<'a> {
 
 /// Joins conversations of the sets at random into `count` dialogues for each language.
 pub(crate) fn join(sets: &[&Dataset], count: usize, random: &mut SplitMix) -> Vec<Dialogue> {
-    let mut languages: Vec<&str> = sets
-        .iter()
-        .flat_map(|set| &set.dialogues)
-        .map(|dialogue| dialogue.lang.as_str())
-        .collect();
+    let mut languages: Vec<&str> =
+        sets.iter().flat_map(|set| &set.dialogues).map(|dialogue| dialogue.lang.as_str()).collect();
     languages.sort_unstable();
     languages.dedup();
     let mut out = Vec::new();
@@ -37,6 +40,7 @@ pub(crate) fn join(sets: &[&Dataset], count: usize, random: &mut SplitMix) -> Ve
         // A set each, so that a small set is drawn from as often as a large one.
         let pools: Vec<Vec<Segment<'_>>> = sets
             .iter()
+            .flat_map(|set| std::iter::repeat_n(set, share(&set.name)))
             .map(|set| segments(set, language))
             .filter(|pool| !pool.is_empty())
             .collect();
@@ -45,6 +49,11 @@ pub(crate) fn join(sets: &[&Dataset], count: usize, random: &mut SplitMix) -> Ve
         }
     }
     out
+}
+
+/// Our own conversations are the only ones with an assistant as people use one today: they count twice.
+fn share(name: &str) -> usize {
+    if OWN_SETS.contains(&name) { 2 } else { 1 }
 }
 
 fn segments<'a>(set: &'a Dataset, language: &str) -> Vec<Segment<'a>> {
@@ -88,6 +97,21 @@ fn beginning(segment: &[Turn], random: &mut SplitMix) -> usize {
     (from..segment.len().saturating_sub(1)).find(user).unwrap_or(0)
 }
 
+/// An answer with the next answers of the same conversation behind it.
+fn longer(segment: &[Turn], at: usize) -> String {
+    let mut text = segment[at].text.clone();
+    // After the last answer come the first ones: what matters is that they are about the same thing.
+    let others = segment[at + 1..].iter().chain(&segment[..at]).skip(1).step_by(2);
+    for other in others {
+        if text.len() > LONG_ANSWER_BYTES {
+            break;
+        }
+        text.push(' ');
+        text.push_str(&other.text);
+    }
+    text
+}
+
 fn append(turns: &mut Vec<Turn>, segment: &Segment<'_>, random: &mut SplitMix) {
     let meaning = segment.meaning;
     let segment = &segment.turns[beginning(segment.turns, random)..];
@@ -100,6 +124,7 @@ fn append(turns: &mut Vec<Turn>, segment: &Segment<'_>, random: &mut SplitMix) {
         end -= 2;
     }
     let joined = turns.len();
+    let long_answers = random.unit() < LONG_ANSWERS;
     for (at, turn) in segment[..end].iter().enumerate() {
         let role = match turn.role.as_str() {
             "user" | "assistant" => turn.role.clone(),
@@ -109,8 +134,8 @@ fn append(turns: &mut Vec<Turn>, segment: &Segment<'_>, random: &mut SplitMix) {
         let begins = at == 0 && joined > 0;
         let switch = label(Output::Task, meaning, turn).map(u8::from);
         turns.push(Turn {
+            text: if long_answers && role == "assistant" { longer(segment, at) } else { turn.text.clone() },
             role,
-            text: turn.text.clone(),
             boundary: u8::from(begins),
             task_switch: if begins { Some(1) } else { switch },
             at: None,

@@ -8,9 +8,12 @@ use super::data::{Dataset, Dialogue, Meaning, Split, Turn};
 const ENGLISH: &str = include_str!("../../assets-src/conversations.en.txt");
 const CHINESE: &str = include_str!("../../assets-src/conversations.zh.txt");
 
-/// The sets; `--leave-out own_en` and `own_zh` leave them out.
+/// The names of the sets that come with the library; they can be left out like any other.
+pub const OWN_SETS: [&str; 2] = ["own_en", "own_zh"];
+
+/// The sets themselves.
 pub(super) fn sets() -> [Dataset; 2] {
-    [parse("own_en", "en", ENGLISH), parse("own_zh", "zh", CHINESE)]
+    [parse(OWN_SETS[0], "en", ENGLISH), parse(OWN_SETS[1], "zh", CHINESE)]
 }
 
 /// Blocks between empty lines are conversations. `u:` is the user, `a:` the assistant; `u*:` is the

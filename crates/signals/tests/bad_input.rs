@@ -1,0 +1,116 @@
+//! Bad input: an answer, bounded time, no panic.
+
+use proptest::prelude::*;
+use segue_signals::boundary::Verdict;
+use segue_signals::content::{Content, reduce};
+use segue_signals::health::{HealthMessage, judge_health};
+use segue_signals::intent::explicit_intent;
+use segue_signals::task_intent::{TaskContext, TaskState};
+use segue_signals::train::{Dataset, Meaning, Split};
+use segue_signals::{Classifier, Model, Profile, Role};
+use std::sync::LazyLock;
+
+static CLASSIFIER: LazyLock<Classifier> = LazyLock::new(|| Classifier::builtin().unwrap());
+
+/// Puts a text through everything that reads text.
+fn read_everywhere(text: &str) {
+    let mut profile = Profile::new();
+    CLASSIFIER.observe(&mut profile, Role::User, "My parser crashes on empty input.");
+    for _ in 0..2 {
+        let judgement = CLASSIFIER.judge(&profile, text, None);
+        let known = judgement.session.probability.is_some();
+        assert_eq!(known, judgement.session.verdict != Verdict::Unknown);
+        CLASSIFIER.observe(&mut profile, Role::Assistant, text);
+    }
+    let _ = explicit_intent(text);
+    for state in [TaskState::None, TaskState::AwaitingUser, TaskState::PendingComplete] {
+        let context = TaskContext { state, task: text, question: Some(text), summary: Some(text) };
+        let _ = CLASSIFIER.message_intent(&context, text);
+    }
+    let _ = judge_health(&[
+        HealthMessage { role: Role::Assistant, text },
+        HealthMessage { role: Role::User, text },
+    ]);
+    let _ = reduce(&[Content::Text(text), Content::File { name: text, media_type: Some(text) }]);
+}
+
+#[test]
+fn odd_texts_get_an_answer() {
+    let base64 = "aGVsbG8gd29ybGQh".repeat(400);
+    let odd = [
+        "",
+        " ",
+        "\n\n\n",
+        "😀😀👍🏽",
+        "\u{200b}\u{200d}\u{feff}",
+        "مرحبا، أريد حجز فندق",
+        "שלום עולם",
+        "Hello 世界 مرحبا мир",
+        "fn main() { println!(\"{}\", 1); }",
+        "```\n```",
+        "'''''",
+        "\"\"\"",
+        "“",
+        "`",
+        ">>>>",
+        "a\u{0301}\u{0301}\u{0301}",
+        "\u{202e}tahc wen",
+        "新\u{200b}对\u{200b}话",
+        "\0\u{1}\u{7f}",
+        "𠀀𠀁𪜀",
+        "ﷺ",
+        "…",
+        "?",
+        "换",
+        base64.as_str(),
+    ];
+    for text in odd {
+        read_everywhere(text);
+    }
+    // Invisible characters do not hide a wish.
+    assert!(explicit_intent("新\u{200b}对\u{200b}话").is_start_over());
+    assert!(explicit_intent("n\u{200b}ew chat").is_start_over());
+}
+
+#[test]
+fn a_megabyte_is_read_at_its_ends() {
+    for unit in ["word ", "换个话题", "a", "\n", "\"", "new chat, ", "error: x\n", "😀", "'a "] {
+        read_everywhere(&unit.repeat(1_000_000 / unit.len()));
+    }
+}
+
+#[test]
+fn damaged_models_and_data_are_refused() {
+    assert!(Model::from_bytes(&[]).is_err());
+    assert!(Model::from_bytes(&[0xff; 4_096]).is_err());
+    let mut bytes = CLASSIFIER.model().to_bytes();
+    assert_eq!(Model::from_bytes(&bytes).as_ref(), Ok(CLASSIFIER.model()));
+    bytes.truncate(bytes.len() / 2);
+    assert!(Model::from_bytes(&bytes).is_err());
+    let wrong = Dataset::parse("x", Meaning::Session, Split::Dev, "{\"id\":\"1\",\"turns\":[]}\nnot json")
+        .unwrap_err();
+    assert!(wrong.to_string().starts_with("line 2 is not a labelled dialogue"), "{wrong}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_text_gets_an_answer(text in any::<String>()) {
+        read_everywhere(&text);
+    }
+
+    #[test]
+    fn any_mixture_of_hard_pieces_gets_an_answer(
+        pieces in prop::collection::vec(prop::sample::select(vec![
+            "new chat", "换个话题", "don't", "\"", "'", "`", "```", "\n", ",", "不", "了", "?", "。", " ", "算了", "ok", "\u{200b}", "1", "error",
+        ]), 0..60),
+    ) {
+        read_everywhere(&pieces.concat());
+    }
+
+    #[test]
+    fn any_bytes_are_no_model(bytes in prop::collection::vec(any::<u8>(), 0..2_000)) {
+        prop_assert!(Model::from_bytes(&bytes).is_err());
+    }
+}
