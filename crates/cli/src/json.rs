@@ -7,7 +7,7 @@ use segue_core::segment;
 use segue_core::session::Key;
 use segue_engine::history::{Explained, Listed, Told};
 use segue_engine::words::{self, Language};
-use segue_engine::{Delivery, Outcome};
+use segue_engine::Outcome;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -42,10 +42,6 @@ pub fn outcome(line: usize, outcome: &Outcome) -> Value {
         "reasons": outcome.reasons,
         "signals": Map::new(),
         "control_model": "builtin",
-        "delivery": match outcome.delivery {
-            Delivery::First => "first",
-            Delivery::Again => "again",
-        },
     })
 }
 
@@ -67,7 +63,6 @@ pub fn left_out(line: usize, scope: Option<&scope::Key>, why: &str) -> Value {
         "reasons": [why],
         "signals": Map::new(),
         "control_model": "builtin",
-        "delivery": "first",
         "error": why,
     })
 }

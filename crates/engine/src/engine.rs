@@ -2,6 +2,7 @@
 
 use crate::clock::{Clock, Ids, RandomIds, SystemClock, kept};
 use crate::commands::{self, Parsed, Slash};
+use crate::config::Language::Auto;
 use crate::config::{Config, UnknownCommand};
 use crate::error::Error;
 use crate::inbound::{Inbound, Target};
@@ -29,6 +30,9 @@ const TRIES_MAX: usize = 64;
 
 /// How many entries behind a message its decision is looked for.
 const DECISION_BEHIND_MAX: usize = 8;
+
+/// How far back the language of a conversation is looked for.
+const LANGUAGE_MESSAGES_MAX: usize = 10;
 
 /// The session engine: takes messages, decides, keeps them, answers.
 ///
@@ -113,7 +117,7 @@ impl Engine {
                 (route(&self.config.routing, &address), user(&self.config.routing, &address))
             }
         };
-        let turn = self.turn(scope, user.as_deref(), at, &message.text);
+        let mut turn = self.turn(scope, user.as_deref(), at, &message.text);
         if role != Role::User {
             let request = match session {
                 Some(session) => Request::Reply(role, message, session),
@@ -121,7 +125,11 @@ impl Engine {
             };
             return self.ask(&turn, &request).await;
         }
-        match commands::parse(&message.text) {
+        let parsed = commands::parse(&message.text);
+        if parsed != Parsed::Message && self.config.language_for(&turn.scope, user.as_deref()) == Auto {
+            turn.language = self.spoken_language(&turn).await?;
+        }
+        match parsed {
             Parsed::Message => self.ask(&turn, &observe(message)).await,
             Parsed::Unknown if self.config.commands.unknown == UnknownCommand::Pass => {
                 self.ask(&turn, &Request::Say(role, message)).await
@@ -169,7 +177,7 @@ impl Engine {
         Turn { scope, at: kept(at), policy, language, spoken: None }
     }
 
-    fn check(&self, role: Role, message: &Message) -> Result<(), Error> {
+    pub(crate) fn check(&self, role: Role, message: &Message) -> Result<(), Error> {
         let limits = &self.config.limits;
         let (bytes, max) = (message.text.len(), limits.message_bytes_max);
         if bytes > max {
@@ -189,6 +197,15 @@ impl Engine {
             return Err(Error::Empty);
         }
         Ok(())
+    }
+
+    /// Finds the language of a conversation: a bare command has none of its own.
+    async fn spoken_language(&self, turn: &Turn) -> Result<Language, Error> {
+        let Some(state) = self.store.load(&turn.scope).await? else { return Ok(turn.language) };
+        let Some(latest) = state.latest() else { return Ok(turn.language) };
+        let lately = self.messages(&state, latest, LANGUAGE_MESSAGES_MAX).await?;
+        let user = lately.iter().rev().find(|told| told.role == Role::User);
+        Ok(user.map_or(turn.language, |told| turn.language.max(Language::of(&told.text))))
     }
 
     /// Does a slash command.

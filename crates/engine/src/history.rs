@@ -4,7 +4,7 @@ use crate::engine::Engine;
 use crate::error::Error;
 use segue_core::Timestamp;
 use segue_core::decision::Decision;
-use segue_core::entry::{Body, Bytes, Record, Seq};
+use segue_core::entry::{Body, Record, Seq};
 use segue_core::message::{Message, Role};
 use segue_core::session::{Id, Key, Number, Session};
 use segue_core::span::Spans;
@@ -99,7 +99,11 @@ impl Engine {
             return Ok(Some(title.as_str().to_owned()));
         }
         let first = self.store.read(&state.scope, &Reading::first_message(state.view(number))).await?;
-        Ok(first.first().and_then(preview))
+        let words = first.first().and_then(said);
+        Ok(words.map(|words| match words.char_indices().nth(PREVIEW_CHARS_MAX) {
+            Some((end, _)) => format!("{}…", words[..end].trim_end()),
+            None => words,
+        }))
     }
 
     /// Reads the newest messages of a session, in order.
@@ -143,15 +147,18 @@ fn told(record: &Record) -> Option<Told> {
     })
 }
 
-/// Returns the first characters of what was said, on one line, cut on a character.
+/// Returns the first characters of what was said, cut on a character.
 fn preview(record: &Record) -> Option<String> {
-    let Bytes::Kept(_) = &record.bytes else { return None };
+    said(record).map(|line| line.chars().take(PREVIEW_CHARS_MAX).collect())
+}
+
+/// Returns what was said on one line, unless it is nothing or was erased.
+fn said(record: &Record) -> Option<String> {
     let text = match record.body().ok()? {
         Body::Message(_, message) => message.text,
         Body::Command(spoken) => spoken.text,
         _ => return None,
     };
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let cut: String = line.chars().take(PREVIEW_CHARS_MAX).collect();
-    (!cut.is_empty()).then_some(cut)
+    (!line.is_empty()).then_some(line)
 }

@@ -5,9 +5,10 @@ use crate::error::Error;
 use crate::outcome::{Delivery, Outcome};
 use crate::request::{Pick, Request};
 use segue_core::Timestamp;
+use segue_core::entry::Seq;
 use segue_core::message::{Message, MessageId, Role};
 use segue_core::scope;
-use segue_core::session::{Key, Title};
+use segue_core::session::{Key, Number, Title};
 
 /// A conversation from elsewhere.
 #[derive(Debug, Clone, PartialEq)]
@@ -33,19 +34,31 @@ impl Engine {
     /// Takes a conversation over into a session of its own, which is latest then. What was taken over
     /// before is left alone: a second import changes nothing.
     pub async fn import(&self, scope: &scope::Key, conversation: Conversation) -> Result<Imported, Error> {
+        for (_, role, message) in &conversation.messages {
+            self.check(*role, message)?;
+        }
         let prefix = fingerprint(&conversation);
         let mut imported = Imported { session: None, taken: 0, known: 0 };
+        let mut last_known = None;
         for (at, (time, role, mut message)) in conversation.messages.into_iter().enumerate() {
             let own = || MessageId(format!("import:{prefix}:{at}"));
             let id = message.message_id.get_or_insert_with(own).clone();
-            if self.store.seen(scope, &id).await?.is_some() {
+            if let Some(seq) = self.store.seen(scope, &id).await? {
                 imported.known += 1;
+                last_known = Some(seq);
                 continue;
             }
-            if imported.session.is_none() && self.store.load(scope).await?.is_some() {
-                self.request(scope, time, &Request::New(None)).await?;
-            }
-            let outcome: Outcome = self.request(scope, time, &Request::Keep(role, message)).await?;
+            let home = match &imported.session {
+                Some(session) => Some(session.number),
+                None => self.home(scope, last_known, time).await?,
+            };
+            let latest = self.store.load(scope).await?.and_then(|state| state.latest());
+            let request = match home {
+                // An import that was cut off goes on where it began, which need not be latest any more.
+                Some(session) if latest != Some(session) => Request::Reply(role, message, session),
+                _ => Request::Keep(role, message),
+            };
+            let outcome: Outcome = self.request(scope, time, &request).await?;
             imported.session = Some(outcome.session_key());
             match outcome.delivery {
                 Delivery::First => imported.taken += 1,
@@ -58,6 +71,23 @@ impl Engine {
             self.request(scope, at, &rename).await?;
         }
         Ok(imported)
+    }
+
+    /// Finds the session that an import goes on in, or opens one for it where others are.
+    async fn home(
+        &self,
+        scope: &scope::Key,
+        last_known: Option<Seq>,
+        at: Timestamp,
+    ) -> Result<Option<Number>, Error> {
+        let Some(state) = self.store.load(scope).await? else { return Ok(None) };
+        if let Some(seq) = last_known
+            && let Some(record) = self.store.get(scope, seq).await?
+            && let Some((number, _)) = state.list().find(|(n, _)| state.view(*n).hold(record.segment, seq))
+        {
+            return Ok(Some(number));
+        }
+        Ok(Some(self.request(scope, at, &Request::New(None)).await?.session))
     }
 }
 

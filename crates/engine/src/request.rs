@@ -66,8 +66,13 @@ pub enum Refused {
         /// How long the list is.
         count: usize,
     },
-    /// There is no message with that number.
-    NoMessage(Seq),
+    /// A session has no message with that number.
+    NoMessage {
+        /// The session that was asked.
+        session: Number,
+        /// The number.
+        seq: Seq,
+    },
 }
 
 impl From<Refusal> for Refused {
@@ -177,7 +182,9 @@ async fn cut(
     session: Number,
     at: Seq,
 ) -> Result<Result<Cut, Refused>, segue_store::Error> {
-    let Some(record) = message(store, state, at).await? else { return Ok(Err(Refused::NoMessage(at))) };
+    let Some(record) = message(store, state, at).await? else {
+        return Ok(Err(Refused::NoMessage { session, seq: at }));
+    };
     let across = state.view(session).across(at);
     let before = store.before(&state.scope, at, &across).await?;
     Ok(Ok(Cut { message: at, segment: record.segment, before }))
@@ -197,7 +204,10 @@ async fn erasable(
                     left.push(*seq);
                 }
             }
-            _ => return Ok(Err(Refused::NoMessage(*seq))),
+            _ => {
+                let session = state.latest().unwrap_or(Number::FIRST);
+                return Ok(Err(Refused::NoMessage { session, seq: *seq }));
+            }
         }
     }
     Ok(Ok(left))

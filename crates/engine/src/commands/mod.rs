@@ -8,7 +8,6 @@ pub use parse::{Parsed, Slash, parse};
 use crate::request::{Pick, Refused, Request};
 use crate::words::{self, Language};
 use segue_core::refusal::Refusal;
-use segue_core::session::Number;
 use segue_core::state::State;
 
 /// Returns what a command asks of the scope, or nothing if it only reads.
@@ -30,9 +29,9 @@ pub(crate) fn refused(language: Language, state: &State, request: &Request, refu
     match refused {
         Refused::Rule(refusal) => words::refusal(language, &state.scope, refusal),
         Refused::NotListed { count, .. } => words::out_of_range(language, typed(request), *count),
-        Refused::NoMessage(seq) => {
-            let session = state.latest().unwrap_or(Number::FIRST);
-            words::refusal(language, &state.scope, &Refusal::NotInSession { session, seq: *seq })
+        Refused::NoMessage { session, seq } => {
+            let refusal = Refusal::NotInSession { session: *session, seq: *seq };
+            words::refusal(language, &state.scope, &refusal)
         }
     }
 }

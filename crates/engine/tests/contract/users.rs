@@ -126,3 +126,34 @@ async fn turns_at_once_do_not_disturb_each_other() {
         assert_eq!(context.messages.len(), (300_usize - n).div_ceil(7));
     }
 }
+
+/// An import that was cut off goes on where it began.
+#[tokio::test]
+async fn an_import_that_was_cut_off_goes_on() {
+    let mut stage = stage_on(Arc::new(Memory::default()), "").await;
+    stage.play("10:00 user: here before").await;
+    let said = |role, id: &str| {
+        let message = Message { message_id: Some(MessageId(id.into())), ..Message::text(id) };
+        (now(), role, message)
+    };
+    let whole = vec![said(Role::User, "a"), said(Role::Assistant, "b"), said(Role::User, "c")];
+    let begun = Conversation { title: None, messages: whole[..1].to_vec() };
+    stage.engine.import(&stage.scope, begun).await.unwrap();
+    stage.play("10:01 user: /session resume 2\n10:02 user: meanwhile").await;
+    let rest = Conversation { title: None, messages: whole };
+    let imported = stage.engine.import(&stage.scope, rest).await.unwrap();
+    assert_eq!((imported.taken, imported.known), (2, 1));
+    assert_eq!(stage.texts(2).await, ["a", "b", "c"]);
+    assert_eq!(stage.texts(1).await, ["here before", "meanwhile"]);
+    stage.verify().await;
+}
+
+/// A bare command is answered in the language of the conversation.
+#[tokio::test]
+async fn a_bare_command_is_answered_in_the_language_of_the_conversation() {
+    let mut stage = stage_on(Arc::new(Memory::default()), "language = 'auto'").await;
+    stage.play("10:00 user: 帮我订一家酒店\n10:01 user: /new").await;
+    assert!(stage.reply().starts_with("已开始新会话"), "{}", stage.reply());
+    stage.play("10:02 user: find me a hotel\n10:03 user: /new").await;
+    assert!(stage.reply().starts_with("Started new session"), "{}", stage.reply());
+}
