@@ -55,8 +55,6 @@ async fn say_many(world: &mut World, count: usize) -> Seq {
     let append =
         Append { prior, next: state, records, message_id: None, garbage: Vec::new(), erase: Vec::new() };
     world.store.append(append).await.unwrap();
-    // The writer takes in the write-ahead log behind its answer; what it does next, it does behind that.
-    world.store.sweep().await.unwrap();
     middle
 }
 

@@ -65,26 +65,38 @@ unsafe extern "C" fn attach(
 unsafe extern "C" fn count(event: c_uint, _context: *mut c_void, what: *mut c_void, _: *mut c_void) -> c_int {
     let mut meter = meter();
     let meter = meter.get_or_insert_default();
-    match event {
-        ffi::SQLITE_TRACE_ROW => meter.cost.rows_read += 1,
-        ffi::SQLITE_TRACE_CLOSE => drop(meter.written.remove(&(what as usize))),
-        _ => {
-            let statement: *mut ffi::sqlite3_stmt = what.cast();
-            // SAFETY: for this event SQLite gives the statement that has just finished; its text is there
-            // as long as the statement is.
-            unsafe {
-                meter.cost.steps +=
-                    i64::from(ffi::sqlite3_stmt_status(statement, ffi::SQLITE_STMTSTATUS_VM_STEP, 1));
-                meter.cost.scanned +=
-                    i64::from(ffi::sqlite3_stmt_status(statement, ffi::SQLITE_STMTSTATUS_FULLSCAN_STEP, 1));
-                let db = ffi::sqlite3_db_handle(statement);
-                let written = ffi::sqlite3_total_changes64(db);
-                let before = meter.written.insert(db as usize, written).unwrap_or(0);
-                meter.cost.rows_written += written - before;
-                let text = CStr::from_ptr(ffi::sqlite3_sql(statement));
-                meter.cost.statements.insert(text.to_string_lossy().into_owned());
-            }
-        }
+    if event == ffi::SQLITE_TRACE_CLOSE {
+        meter.written.remove(&(what as usize));
+        return 0;
     }
+    let statement: *mut ffi::sqlite3_stmt = what.cast();
+    // SAFETY: for the other events SQLite gives the statement. Its text is there as long as it is; SQLite's
+    // own statements, by which it reads the schema, have none.
+    let text = unsafe {
+        let text = ffi::sqlite3_sql(statement);
+        if text.is_null() { "".into() } else { CStr::from_ptr(text).to_string_lossy() }
+    };
+    // The writer takes in its write-ahead log when nobody waits, behind the answer: that is no turn's cost.
+    if text.starts_with("PRAGMA wal_checkpoint") {
+        return 0;
+    }
+    if event == ffi::SQLITE_TRACE_ROW {
+        meter.cost.rows_read += 1;
+        return 0;
+    }
+    // SAFETY: as above; the statement has just finished.
+    let (steps, scanned, db, written) = unsafe {
+        let db = ffi::sqlite3_db_handle(statement);
+        (
+            ffi::sqlite3_stmt_status(statement, ffi::SQLITE_STMTSTATUS_VM_STEP, 1),
+            ffi::sqlite3_stmt_status(statement, ffi::SQLITE_STMTSTATUS_FULLSCAN_STEP, 1),
+            db as usize,
+            ffi::sqlite3_total_changes64(db),
+        )
+    };
+    meter.cost.steps += i64::from(steps);
+    meter.cost.scanned += i64::from(scanned);
+    meter.cost.rows_written += written - meter.written.insert(db, written).unwrap_or(0);
+    meter.cost.statements.insert(text.into_owned());
     0
 }
