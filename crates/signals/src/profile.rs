@@ -122,7 +122,7 @@ impl Profile {
         self.scripts.count(reading);
         self.recent[self.messages as usize % RECENT] = Some(trace(role, reading, vector, cues, asks));
         self.messages += 1;
-        if self.messages % SUMMARY_EVERY == 0 || self.messages == 2 {
+        if self.messages.is_multiple_of(SUMMARY_EVERY) || self.messages == 2 {
             self.summary = self.slow;
         }
     }

@@ -147,10 +147,9 @@ fn judge(
             let begun = clock();
             let judgement = (role == Role::User && profile.messages() > 0)
                 .then(|| classifier.judge(&profile, &turn.text, gap));
-            if let Some(judgement) = &judgement {
-                if meaning == Meaning::Session && judgement.session.leans == Lean::Boundary {
-                    profile = Profile::new();
-                }
+            let leans = judgement.as_ref().map(|judgement| judgement.session.leans);
+            if meaning == Meaning::Session && leans == Some(Lean::Boundary) {
+                profile = Profile::new();
             }
             classifier.observe(&mut profile, role, &turn.text);
             let took = clock().saturating_sub(begun);

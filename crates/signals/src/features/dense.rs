@@ -6,7 +6,7 @@ use crate::profile::{Profile, RECENT, Role, Trace};
 
 const SIMILARITIES: usize = 16;
 const OVERLAPS: usize = 14;
-const SHAPES: usize = 14;
+const SHAPES: usize = 13;
 const CUES: usize = 5 * Cue::COUNT;
 const PLAIN: usize = SIMILARITIES + OVERLAPS + SHAPES + CUES;
 const MEANINGS: usize = 4 * DIMENSIONS;
@@ -137,7 +137,6 @@ fn shapes(out: &mut Writer<'_>, profile: &Profile, read: &Read<'_>) {
     let last = profile.back(0);
     out.put(last.map_or(0.0, |last| (last.tokens as f32).ln_1p() / 3.0));
     out.put(number(last.is_some_and(|last| last.asks)));
-    out.put(number(last.is_some_and(|last| last.role == Role::User)));
     let user = profile.last_of(Role::User);
     out.put(user.map_or(0.0, |user| (user.tokens as f32).ln_1p() / 3.0));
     out.put(user.map_or(0.0, |user| (tokens as f32).ln_1p() / 3.0 - (user.tokens as f32).ln_1p() / 3.0));

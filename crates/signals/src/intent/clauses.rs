@@ -165,10 +165,8 @@ pub(crate) fn split(text: &str) -> impl Iterator<Item = Clause> + '_ {
                     alone: false,
                 });
                 conditional = (conditional || condition) && !ends_sentence(ch);
-            } else if ch == '?' {
-                if let Some(last) = clauses.last_mut() {
-                    last.asks = true;
-                }
+            } else if let (Some(last), '?') = (clauses.last_mut(), ch) {
+                last.asks = true;
             }
             current.clear();
         } else {

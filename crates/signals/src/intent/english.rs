@@ -212,7 +212,7 @@ fn around(left: &[&str], right: &[&str], clause: &Clause) -> Option<MentionKind>
         || right.first().is_some_and(|word| ABOUT.contains(word) && right.len() > 1)
         || rest.first().is_some_and(|word| NEXT.contains(word) && !rest.contains(&"over"))
         || right.first().is_some_and(|word| NEXT.contains(word) && right.get(1) != Some(&"over"));
-    if left.iter().all(|word| frame(word)) && (rest.is_empty() || continues) {
+    if left.iter().all(frame) && (rest.is_empty() || continues) {
         // "it is a fresh start" tells; "is it a new chat?" asks.
         let asks = clause.asks && left.first().is_some_and(|word| ASKING.contains(word));
         return asks.then_some(MentionKind::Question);

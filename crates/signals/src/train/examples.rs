@@ -36,12 +36,11 @@ pub(crate) fn of_dialogue(
     let mut profile = Profile::new();
     for turn in &dialogue.turns {
         let role = turn.role();
-        if role == Role::User && profile.messages() > 0 {
-            if let Some(label) = label(output, meaning, turn) {
-                let read = reader.read(&turn.text, Window::MESSAGE);
-                let features = Features::of(&profile, &read);
-                out.push(Example { features, label, weight: 1.0 });
-            }
+        let could_begin = role == Role::User && profile.messages() > 0;
+        if let (true, Some(label)) = (could_begin, label(output, meaning, turn)) {
+            let read = reader.read(&turn.text, Window::MESSAGE);
+            let features = Features::of(&profile, &read);
+            out.push(Example { features, label, weight: 1.0 });
         }
         if meaning == Meaning::Session && turn.boundary == 1 && restart == Restart::AtBoundaries {
             profile = Profile::new();

@@ -17,6 +17,8 @@ const SEGMENT_TURNS_MAX: usize = 16;
 /// How often a conversation is joined in the middle.
 const MIDDLE: f32 = 0.15;
 
+/// How often an answer is left out.
+const UNANSWERED: f32 = 0.08;
 /// How often a conversation's answers are made long: today's assistants say in one turn what these sets
 /// say in four.
 const LONG_ANSWERS: f32 = 0.35;
@@ -131,6 +133,10 @@ fn append(turns: &mut Vec<Turn>, segment: &Segment<'_>, random: &mut SplitMix) {
             // Two people who chat: one of them takes the assistant's chair.
             _ => if at % 2 == 0 { "user" } else { "assistant" }.to_owned(),
         };
+        // People also write twice before anyone answers.
+        if role == "assistant" && random.unit() < UNANSWERED {
+            continue;
+        }
         let begins = at == 0 && joined > 0;
         let switch = label(Output::Task, meaning, turn).map(u8::from);
         turns.push(Turn {
