@@ -132,6 +132,21 @@ Exit code 0: all is as it was written. 1: something is damaged; the output says 
     /// Look at the configuration
     #[command(subcommand, after_help = "Example:\n  segue config show --origin\n  segue config check")]
     Config(Config),
+    /// Fit the built-in classifier to labelled dialogues
+    #[command(after_help = "\
+Example:
+  segue train data --out weights.bin
+  segue train data --leave-out concat_zh --out without_zh.bin
+
+The folder holds session/NAME.train.jsonl, task/NAME.train.jsonl, topic/NAME.train.jsonl; files that end
+in .dev.jsonl choose the thresholds and are never fitted. The same data gives the same bytes.")]
+    Train(Train),
+    /// Measure the built-in classifier on labelled dialogues
+    #[command(after_help = "\
+Example:
+  segue eval data/session/*.dev.jsonl data/task/*.dev.jsonl --svg reliability.svg
+  segue eval eval/en/conversations.jsonl --json")]
+    Eval(Eval),
     /// Print a script that completes commands in a shell
     #[command(
         after_help = "Example:\n  segue completions bash > ~/.local/share/bash-completion/completions/segue"
@@ -156,6 +171,57 @@ pub struct Replay {
     /// Stop at the first bad line
     #[arg(long)]
     pub strict: bool,
+}
+
+/// `segue train`.
+#[derive(Debug, ClapArgs)]
+pub struct Train {
+    /// The folder with the labelled sets
+    pub dir: PathBuf,
+    /// Where the weights are written
+    #[arg(long, value_name = "FILE", default_value = "weights.bin")]
+    pub out: PathBuf,
+    /// A set of which nothing is seen, by name; may be said again
+    #[arg(long, value_name = "NAME")]
+    pub leave_out: Vec<String>,
+}
+
+/// `segue eval`.
+#[derive(Debug, ClapArgs)]
+pub struct Eval {
+    /// Labelled dialogues, one JSON object a line
+    #[arg(required = true)]
+    pub files: Vec<PathBuf>,
+    /// What a boundary means in them; by default what their folder is called
+    #[arg(long, value_enum)]
+    pub output: Option<Meaning>,
+    /// Other weights than the built-in ones
+    #[arg(long, value_name = "FILE")]
+    pub model: Option<PathBuf>,
+    /// Draw how far the probabilities can be believed
+    #[arg(long, value_name = "FILE")]
+    pub svg: Option<PathBuf>,
+}
+
+/// What a boundary means in a set.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum Meaning {
+    /// An unrelated conversation begins
+    Session,
+    /// Something else begins inside the conversation
+    Task,
+    /// The talk drifts to another topic
+    Topic,
+}
+
+impl From<Meaning> for segue_signals::train::Meaning {
+    fn from(meaning: Meaning) -> Self {
+        match meaning {
+            Meaning::Session => Self::Session,
+            Meaning::Task => Self::Task,
+            Meaning::Topic => Self::Topic,
+        }
+    }
 }
 
 /// `segue sessions`.

@@ -4,11 +4,13 @@ mod completions;
 mod config;
 mod context;
 mod erase;
+mod eval;
 mod export;
 mod import;
 mod replay;
 mod scopes;
 mod sessions;
+mod train;
 mod verify;
 mod why;
 
@@ -29,6 +31,8 @@ pub async fn run(args: Args) -> anyhow::Result<Exit> {
         Command::Export { key, format } => export::run(&common, &key, format).await,
         Command::Import { path, format, scope } => import::run(&common, &path, format, scope).await,
         Command::Config(verb) => config::run(&common, &verb),
+        Command::Train(options) => train::run(&common, &options),
+        Command::Eval(options) => eval::run(&common, &options),
         Command::Completions { shell } => completions::run(shell),
     }
 }
