@@ -1,5 +1,7 @@
 //! the matrix, exhaustively, and the page that is written from it.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may fail")]
+
 use segue_core::decision::Action;
 use segue_core::evidence::{Evidence, Health, Intent, Pause, Semantic, Window};
 use segue_core::matrix::{MATRIX, Row, Source, row};
