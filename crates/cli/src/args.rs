@@ -138,8 +138,9 @@ Example:
   segue train data --out weights.bin
   segue train data --leave-out concat_zh --out without_zh.bin
 
-The folder holds session/NAME.train.jsonl, task/NAME.train.jsonl, topic/NAME.train.jsonl; files that end
-in .dev.jsonl choose the thresholds and are never fitted. The same data gives the same bytes.")]
+The folder holds session/NAME.train.jsonl, task/NAME.train.jsonl and topic/NAME.train.jsonl.
+Files that end in .dev.jsonl choose the thresholds and are never fitted.
+The same data gives the same bytes.")]
     Train(Train),
     /// Measure the built-in classifier on labelled dialogues
     #[command(after_help = "\
