@@ -5,9 +5,9 @@ use segue_core::decision::{Action, Cause, Confidence};
 use segue_core::scope;
 use segue_core::segment;
 use segue_core::session::Key;
+use segue_engine::Outcome;
 use segue_engine::history::{Explained, Listed, Told};
 use segue_engine::words::{self, Language};
-use segue_engine::Outcome;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 

@@ -24,10 +24,10 @@ start|begin|starting|beginning afresh|anew|fresh|clean|again|new
 start|begin|go|take|do it|this|everything|all|again|back? again? from|at the|square? scratch|zero|beginning|top|start|one
 start|begin|do it|this|everything|all? all? over again
 restart|reset|reboot|wipe|clear|erase|delete|clean the|this|our|your|my|whole|entire|all? chat|conversation|session|context|history|thread|memory|discussion|slate|board clean?
-restart|reset please|everything?
+restart|reset everything|all
 wipe the slate clean
 clean|blank slate
-forget|ignore|disregard|scrap|drop|discard everything|all|about? of? that|this|it? weve|we|youve|you|ive|i|above|so|before|said|discussed|talked|previous|earlier? have? discussed|said|talked|far|about|told|just|before|above? about|you|said|before|so? far?
+forget|ignore|disregard|scrap|drop|discard everything|all of? that|this|it|the|above? weve|we|youve|you|ive|i|so|before|said|above? have? discussed|said|talked|far|told|just|before|above? about|you|said|before|so? far?
 forget|ignore|disregard the|our|this|that|all|any? previous|earlier|last|prior|old|whole conversation|chat|messages|context|discussion|topic|instructions|history
 forget what|anything|everything i|we|you have|just? said|discussed|asked|wrote|talked about|before|earlier?
 change|switch|drop|leave|ditch|park|shelve the|this|that|of|our|up? topic|topics|subject|gears|conversation|tracks|discussion
@@ -36,7 +36,8 @@ talk|chat|speak|discuss|move|switch|jump|go|turn|get|ask|do|try about|on|to|onto
 discuss|try something|anything completely|totally|entirely? else|different|new
 ask|question|questions about|on|you? about? something completely|totally|entirely? else|different|new|unrelated
 on|onto|to something completely|totally|entirely? else|different|new
-something completely|totally|entirely|else|wholly? different|unrelated|else entirely|completely|now?
+something completely|totally|entirely|wholly|quite different|unrelated|else|new
+something else entirely|completely|altogether
 a|an|one|whole|quite? completely|totally|entirely|whole|brand|very|wholly|quite|another? unrelated|different|new|separate|other|fresh topic|question|subject|thing|matter|issue|theme|conversation
 another topic|subject|matter entirely|completely|altogether?
 next topic|subject
@@ -60,7 +61,8 @@ tabula rasa
 pretend we|this|none|i havent|havent|never|of|just not? talked|spoken|met|chatted|happened|said|this|started anything|yet|happened|never|before?
 moving|move|jumping|switching|turning|going on|over|along? to something|a|another|an|the completely|totally|entirely|whole|quite|very|wholly? different|unrelated|new|else|other|next topic|subject|thing|matter|question|issue?
 nothing to do with this|that|it|any|the|what of|above|we|last? this|that|it|above|were|topic? talking|discussing? about?
-scratch|erase|clear|scrap|wipe|delete|ditch|bin all|everything|this|that|it of|weve|we|youve|whole|so? this|that|it|said|discussed|thread|conversation|chat|far? so|talked? far|about? so? far?
+scratch|erase|clear|scrap|wipe|delete|ditch|bin all|everything of|weve|we|youve|so|above? this|that|it|said|discussed|far|have|the? said|discussed|talked|so? far|about? so? far?
+scratch|erase|clear|scrap|wipe|delete|ditch|bin this|that|the|our whole|entire? thread|conversation|chat|session|discussion|history
 back to zero|square|scratch|the|start one|beginning|start?
 topic|subject change|switch|shift
 on an|a|another completely|totally|entirely|quite|wholly? unrelated|different|separate|new note|topic|subject|matter
@@ -101,6 +103,7 @@ struct Grammar {
     /// Words that may be meant by a misspelled one, sorted.
     vocabulary: Vec<&'static str>,
     real: Vec<&'static str>,
+    anchors: Vec<&'static str>,
 }
 
 static GRAMMAR: LazyLock<Grammar> = LazyLock::new(|| {
@@ -116,6 +119,7 @@ static GRAMMAR: LazyLock<Grammar> = LazyLock::new(|| {
     let vocabulary = listed.iter().flat_map(|(pattern, _)| pattern.words()).collect();
     let known = listed.iter().chain(&paraphrases).flat_map(|(pattern, _)| pattern.words());
     Grammar {
+        anchors: sorted(ANCHORS.split(' ').collect()),
         frames: sorted(FRAMES.split(' ').collect()),
         real: sorted(known.chain(REAL_WORDS.split(' ')).chain(NEXT).chain(NEGATIONS).chain(ASKING).collect()),
         vocabulary: sorted(vocabulary),
@@ -135,15 +139,25 @@ fn words(text: &str) -> Vec<String> {
 /// More words than this are no clause but a text without punctuation.
 const WORDS_MAX: usize = 40;
 
+/// One of these is in every wish; most clauses have none and need no closer look.
+const ANCHORS: &str = "afresh again anew another anything back begin beginning blank change chat chats clean clear context conversation conversations different discuss else enough erase everything forget fresh gears ignore new next nothing off over page pretend question questions reset restart scrap scratch separate session slate something start starting subject subjects switch talk thread topic topics unrelated wipe aside behind zero done finished rasa restarting reboot sick tired bored";
+/// In a longer clause a misspelled phrase would not stand alone anyway.
+const TYPO_WORDS_MAX: usize = 10;
+
 pub(super) fn judge(clause: &Clause) -> Finding {
     let words = words(&clause.text);
     if words.is_empty() || words.len() > WORDS_MAX {
         return Finding::Nothing;
     }
     let plain: Vec<&str> = words.iter().map(String::as_str).collect();
-    let exact = find(&plain, clause);
-    if exact != Finding::Nothing {
-        return exact;
+    if plain.iter().any(|word| GRAMMAR.anchors.binary_search(word).is_ok()) {
+        let exact = find(&plain, clause);
+        if exact != Finding::Nothing {
+            return exact;
+        }
+    }
+    if plain.len() > TYPO_WORDS_MAX {
+        return Finding::Nothing;
     }
     let Some((corrected, distance)) = correct(&plain) else { return Finding::Nothing };
     let fixed: Vec<&str> = corrected.iter().map(String::as_str).collect();

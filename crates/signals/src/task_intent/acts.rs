@@ -70,10 +70,10 @@ impl Acts {
             if act == Act::Speak {
                 acts.spoken += length(&words);
                 let padded = format!(" {words} ");
-                acts.marks_new |= has(&padded, lexicon::NEW_MARKS);
-                acts.marks_change |= has(&padded, lexicon::CHANGE_MARKS);
-                acts.extends |= has(&padded, lexicon::EXTENDS);
-                acts.requests |= begins(&padded, lexicon::REQUEST);
+                acts.marks_new |= lexicon::NEW_MARKS.is_in(&padded);
+                acts.marks_change |= lexicon::CHANGE_MARKS.is_in(&padded);
+                acts.extends |= lexicon::EXTENDS.is_in(&padded);
+                acts.requests |= requests(&padded);
             } else if words == "now" || words == "next" {
                 acts.moves_on = true;
             }
@@ -155,20 +155,20 @@ fn length(words: &str) -> usize {
 
 fn act(words: &str, asks: bool) -> Act {
     let core = core(words);
-    let in_list = |list: &str| list.split('|').any(|entry| entry == words || entry == core);
+    let in_list = |list: &lexicon::Whole| list.has(words) || list.has(&core);
     if ceases(&core) {
         return Act::Drop;
     }
     // "done?" asks, "done" accepts.
-    if asks && in_list(lexicon::HESITATE) {
+    if asks && in_list(&lexicon::HESITATE) {
         Act::Hesitate
-    } else if in_list(lexicon::DROP) {
+    } else if in_list(&lexicon::DROP) {
         Act::Drop
-    } else if (in_list(lexicon::ACCEPT) || praises(&core)) && !asks {
+    } else if (in_list(&lexicon::ACCEPT) || praises(&core)) && !asks {
         Act::Accept
-    } else if in_list(lexicon::ANSWER) {
+    } else if in_list(&lexicon::ANSWER) {
         Act::Answer
-    } else if in_list(lexicon::HESITATE) || stalls(words) {
+    } else if in_list(&lexicon::HESITATE) || stalls(words) {
         Act::Hesitate
     } else {
         Act::Speak
@@ -308,9 +308,8 @@ fn core(words: &str) -> String {
             let rest = core.strip_prefix(word).or_else(|| core.strip_suffix(word))?;
             (rest.chars().count() >= 2).then(|| rest.trim().to_owned())
         });
-        let whole = [lexicon::DROP, lexicon::ACCEPT, lexicon::ANSWER, lexicon::HESITATE]
-            .iter()
-            .any(|list| list.split('|').any(|entry| entry == core));
+        let lists = [&lexicon::DROP, &lexicon::ACCEPT, &lexicon::ANSWER, &lexicon::HESITATE];
+        let whole = lists.iter().any(|list| list.has(&core));
         match next {
             Some(shorter) if !whole => core = shorter,
             _ => return core,
@@ -318,21 +317,9 @@ fn core(words: &str) -> String {
     }
 }
 
-fn has(padded: &str, list: &str) -> bool {
-    list.split('|').filter(|entry| !entry.is_empty()).any(|entry| {
-        if entry.is_ascii() { padded.contains(&format!(" {entry} ")) } else { padded.contains(entry) }
-    })
-}
-
-fn begins(padded: &str, list: &str) -> bool {
+fn requests(padded: &str) -> bool {
     let words: Vec<&str> = padded.split_whitespace().collect();
     let skip = words.iter().take_while(|word| POLITE.split(' ').any(|known| known == **word)).count();
     let start = format!(" {} ", words[skip.min(words.len())..].join(" "));
-    list.split('|').filter(|entry| !entry.is_empty()).any(|entry| {
-        if entry.is_ascii() {
-            start.starts_with(&format!(" {entry} ")) || padded.starts_with(&format!(" {entry} "))
-        } else {
-            padded.trim_start().chars().take(8).collect::<String>().contains(entry)
-        }
-    })
+    lexicon::REQUEST.begins(padded, &start)
 }
