@@ -32,7 +32,7 @@ forget|ignore|disregard the|our|this|that|all|any? previous|earlier|last|prior|o
 forget what|anything|everything i|we|you have|just? said|discussed|asked|wrote|talked about|before|earlier?
 change|switch|drop|leave|ditch|park|shelve the|this|that|of|our|up? topic|topics|subject|gears|conversation|tracks|discussion
 change|switch of topic|topics|subject|gears|tack|scene
-talk|chat|speak|discuss|move|switch|jump|go|turn|get|ask|do|try about|on|to|onto|you? to|about|over? something|anything|another|a|an completely|totally|entirely|quite|wholly? else|different|new|unrelated|other|topic|subject|thing|matter|question entirely|completely|altogether|topic|subject|matter|thing|question|instead?
+talk|chat|speak|discuss|move|switch|jump|go|turn|get|ask|do|try about|on|to|onto|you? to|about|over? something|anything|another|a|an completely|totally|entirely|quite|wholly? else|different|new|unrelated|topic|subject|matter entirely|completely|altogether|topic|subject|matter|thing|question|instead?
 discuss|try something|anything completely|totally|entirely? else|different|new
 ask|question|questions about|on|you? about? something completely|totally|entirely? else|different|new|unrelated
 on|onto|to something completely|totally|entirely? else|different|new
