@@ -44,6 +44,15 @@ pub struct Common {
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// Talk to the engine and see what it decides
+    #[command(after_help = "\
+Example:
+  segue chat
+  echo 'hello' | segue chat --scope agent:main:cli:direct:test --store memory: --json
+
+On a terminal Tab completes commands, the arrow keys go through the history, Alt-Enter begins a new line and
+Ctrl-D ends. No model answers yet: it says what was decided and what a model would be given.")]
+    Chat(Chat),
     /// Run a recorded conversation through the engine, at its own time stamps
     #[command(after_help = "\
 Example:
@@ -156,6 +165,14 @@ Example:
         /// The shell
         shell: clap_complete::Shell,
     },
+}
+
+/// `segue chat`.
+#[derive(Debug, ClapArgs)]
+pub struct Chat {
+    /// The scope to talk in; by default your own, on the channel "cli"
+    #[arg(long)]
+    pub scope: Option<scope::Key>,
 }
 
 /// `segue replay`.

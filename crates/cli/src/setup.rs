@@ -149,3 +149,14 @@ fn expand(path: &Path) -> PathBuf {
         _ => path.to_owned(),
     }
 }
+
+/// Returns the folder in which programs keep what is the user's.
+pub fn data_folder() -> Option<PathBuf> {
+    let xdg = std::env::var_os("XDG_DATA_HOME").filter(|folder| !folder.is_empty());
+    xdg.map(PathBuf::from).or_else(|| home().map(|home| home.join(".local").join("share")))
+}
+
+/// Returns the name of who sits here.
+pub fn user() -> String {
+    std::env::var("USER").ok().filter(|user| !user.is_empty()).unwrap_or_else(|| "me".to_owned())
+}

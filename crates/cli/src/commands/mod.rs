@@ -1,5 +1,6 @@
 //! One file per verb.
 
+mod chat;
 mod completions;
 mod config;
 mod context;
@@ -21,6 +22,7 @@ use crate::args::{Args, Command};
 pub async fn run(args: Args) -> anyhow::Result<Exit> {
     let common = args.common;
     match args.command {
+        Command::Chat(chat) => chat::run(&common, &chat).await,
         Command::Replay(replay) => replay::run(&common, &replay).await,
         Command::Scopes { limit } => scopes::run(&common, limit).await,
         Command::Sessions(verb) => sessions::run(&common, verb).await,

@@ -4,6 +4,7 @@ use crate::world::{World, check};
 
 /// Every command, as it is typed.
 const COMMANDS: [&str; 24] = [
+    "chat",
     "replay",
     "scopes",
     "sessions",

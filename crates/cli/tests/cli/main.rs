@@ -4,6 +4,7 @@
 
 mod bad_input;
 mod bad_stores;
+mod chat;
 mod config;
 mod examples;
 mod help;

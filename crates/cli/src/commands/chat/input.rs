@@ -1,0 +1,126 @@
+//! What is typed: with editing, history and completion on a terminal, else line by line.
+
+use crate::setup;
+use reedline::{
+    ColumnarMenu, Completer, CompletionResult, EditCommand, Emacs, FileBackedHistory, KeyCode, KeyModifiers,
+    MenuBuilder, Prompt, PromptEditMode, PromptHistorySearch, PromptHistorySearchStatus, Reedline,
+    ReedlineEvent, ReedlineMenu, Signal, Span, Suggestion, default_emacs_keybindings,
+};
+use segue_engine::words::Command;
+use std::borrow::Cow;
+use std::io::{BufRead, IsTerminal};
+
+/// How many lines the history keeps.
+const HISTORY_LINES_MAX: usize = 1_000;
+
+/// The name of the menu that completes commands.
+const MENU: &str = "commands";
+
+/// Where lines come from.
+pub enum Input {
+    /// A person at a terminal.
+    Editor(Box<Reedline>),
+    /// A file or a program.
+    Plain(std::io::Lines<std::io::StdinLock<'static>>),
+}
+
+impl Input {
+    /// Opens standard input.
+    pub fn open() -> anyhow::Result<Self> {
+        if !std::io::stdin().is_terminal() || !std::io::stdout().is_terminal() {
+            return Ok(Self::Plain(std::io::stdin().lock().lines()));
+        }
+        let menu = Box::new(ColumnarMenu::default().with_name(MENU));
+        let mut keys = default_emacs_keybindings();
+        keys.add_binding(
+            KeyModifiers::NONE,
+            KeyCode::Tab,
+            ReedlineEvent::UntilFound(vec![ReedlineEvent::Menu(MENU.to_owned()), ReedlineEvent::MenuNext]),
+        );
+        keys.add_binding(
+            KeyModifiers::ALT,
+            KeyCode::Enter,
+            ReedlineEvent::Edit(vec![EditCommand::InsertNewline]),
+        );
+        let mut editor = Reedline::create()
+            .with_completer(Box::new(SlashCommands))
+            .with_menu(ReedlineMenu::EngineCompleter(menu))
+            .with_edit_mode(Box::new(Emacs::new(keys)));
+        // Without a history the chat is still a chat.
+        if let Some(path) = setup::data_folder().map(|folder| folder.join("segue").join("history"))
+            && let Ok(history) = FileBackedHistory::with_file(HISTORY_LINES_MAX, path)
+        {
+            editor = editor.with_history(Box::new(history));
+        }
+        Ok(Self::Editor(Box::new(editor)))
+    }
+
+    /// Tells whether a person types.
+    pub fn is_terminal(&self) -> bool {
+        matches!(self, Self::Editor(_))
+    }
+
+    /// Reads a line; nothing at the end.
+    pub fn read(&mut self, session: &str) -> anyhow::Result<Option<String>> {
+        match self {
+            Self::Plain(lines) => Ok(lines.next().transpose()?),
+            Self::Editor(editor) => loop {
+                match editor.read_line(&SessionPrompt(session.to_owned()))? {
+                    Signal::Success(line) => return Ok(Some(line)),
+                    Signal::CtrlD => return Ok(None),
+                    // Like a shell: a line that is given up is not the end of the conversation.
+                    _ => continue,
+                }
+            },
+        }
+    }
+}
+
+/// Completes slash commands.
+struct SlashCommands;
+
+impl Completer for SlashCommands {
+    fn complete(&mut self, line: &str, position: usize) -> CompletionResult {
+        let typed = line.get(..position).unwrap_or(line);
+        if !typed.starts_with('/') {
+            return CompletionResult::fresh(Vec::new());
+        }
+        let fitting = Command::ALL.iter().filter(|command| command.name().starts_with(typed));
+        let suggestion = |command: &Command| Suggestion {
+            value: command.name().to_owned(),
+            span: Span::new(0, position),
+            append_whitespace: command.name() != command.syntax(),
+            ..Suggestion::default()
+        };
+        CompletionResult::fresh(fitting.map(suggestion).collect::<Vec<_>>())
+    }
+}
+
+/// `#2 ›`: the session in which the next message will be said.
+struct SessionPrompt(String);
+
+impl Prompt for SessionPrompt {
+    fn render_prompt_left(&self) -> Cow<'_, str> {
+        Cow::Borrowed(&self.0)
+    }
+
+    fn render_prompt_right(&self) -> Cow<'_, str> {
+        Cow::Borrowed("")
+    }
+
+    fn render_prompt_indicator(&self, _: PromptEditMode) -> Cow<'_, str> {
+        Cow::Borrowed(" › ")
+    }
+
+    fn render_prompt_multiline_indicator(&self) -> Cow<'_, str> {
+        Cow::Borrowed("   ")
+    }
+
+    fn render_prompt_history_search_indicator(&self, search: PromptHistorySearch) -> Cow<'_, str> {
+        let found = match search.status {
+            PromptHistorySearchStatus::Passing => "",
+            PromptHistorySearchStatus::Failing => "not ",
+        };
+        Cow::Owned(format!("({found}found: {}) ", search.term))
+    }
+}
