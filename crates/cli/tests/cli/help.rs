@@ -3,7 +3,7 @@
 use crate::world::{World, check};
 
 /// Every command, as it is typed.
-const COMMANDS: [&str; 24] = [
+const COMMANDS: [&str; 25] = [
     "chat",
     "replay",
     "scopes",
