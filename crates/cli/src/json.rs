@@ -108,6 +108,9 @@ pub fn chat(told: &Told) -> Value {
             };
             message.insert("tool_calls".into(), said.tool_calls.iter().map(call).collect());
         }
+        if let Some(sender) = &said.sender {
+            message.insert("name".into(), sender.clone().into());
+        }
         if let Some(id) = &said.tool_call_id {
             message.insert("tool_call_id".into(), id.clone().into());
         }

@@ -1,7 +1,7 @@
 //! Decisions: what was decided for a turn, and why.
 
 use crate::entry::Seq;
-use crate::notice::Notice;
+use crate::notice::{Notice, Since};
 use crate::session::Number;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -114,6 +114,9 @@ pub enum Reason {
         gap_ms: i64,
         /// How long a session stays fresh.
         window_ms: i64,
+        /// Since what.
+        #[serde(default, skip_serializing_if = "Since::is_message")]
+        since: Since,
     },
     /// The user's last message is too long ago.
     WindowPassed {
@@ -121,11 +124,17 @@ pub enum Reason {
         gap_ms: i64,
         /// How long a session stays fresh.
         window_ms: i64,
+        /// Since what.
+        #[serde(default, skip_serializing_if = "Since::is_message")]
+        since: Since,
     },
     /// A new day has begun since the user's last message.
     DayPassed {
         /// How long ago that message was.
         gap_ms: i64,
+        /// Since what.
+        #[serde(default, skip_serializing_if = "Since::is_message")]
+        since: Since,
     },
     /// In legacy mode only commands move a session.
     LegacyMode,
@@ -163,4 +172,7 @@ pub struct Decision {
     /// What the user was told.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub notice: Option<Notice>,
+    /// What the user was told when a command was refused.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refusal: Option<String>,
 }

@@ -254,6 +254,10 @@ fn undo(state: &mut State, entry: &Record) -> Result<(), Misfit> {
             cleared.spans = cleared.spans.union(&view);
         }
     }
+    // Who takes a boundary back wants to stay: that is as fresh as an opening.
+    if let Some(open) = state.open.as_mut() {
+        open.opened_at = state.clock;
+    }
     Ok(())
 }
 

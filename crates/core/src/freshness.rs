@@ -2,7 +2,7 @@
 
 use crate::Timestamp;
 use crate::decision::Reason;
-use crate::notice::Limit;
+use crate::notice::{Limit, Since};
 use crate::policy::Segmented;
 use crate::segment;
 use jiff::civil::Date;
@@ -12,13 +12,17 @@ use jiff::civil::Date;
 pub enum Freshness {
     /// It goes on.
     Fresh {
-        /// How long the user's last message is ago.
+        /// How long it has been.
         gap_ms: i64,
+        /// Since what.
+        since: Since,
     },
     /// It is over.
     Expired {
-        /// How long the user's last message is ago.
+        /// How long it has been.
         gap_ms: i64,
+        /// Since what.
+        since: Since,
         /// What ran out.
         limit: Limit,
     },
@@ -29,16 +33,19 @@ pub enum Freshness {
 /// The gap is measured from the user's own last message, or from the opening of the segment if that is
 /// later, so that a session that was just opened or resumed is fresh.
 pub fn freshness(policy: &Segmented, open: &segment::Open, now: Timestamp) -> Freshness {
-    let since = open.last_user_at.map_or(open.opened_at, |at| at.max(open.opened_at));
-    let gap = now.duration_since(since);
+    let (since, at) = match open.last_user_at {
+        Some(at) if at >= open.opened_at => (Since::Message, at),
+        _ => (Since::Opening, open.opened_at),
+    };
+    let gap = now.duration_since(at);
     let gap_ms = millis(gap);
     if gap > policy.active_window {
         let limit = Limit::Window { window_ms: millis(policy.active_window) };
-        Freshness::Expired { gap_ms, limit }
-    } else if day(policy, since) < day(policy, now) {
-        Freshness::Expired { gap_ms, limit: Limit::Day }
+        Freshness::Expired { gap_ms, since, limit }
+    } else if day(policy, at) < day(policy, now) {
+        Freshness::Expired { gap_ms, since, limit: Limit::Day }
     } else {
-        Freshness::Fresh { gap_ms }
+        Freshness::Fresh { gap_ms, since }
     }
 }
 
@@ -46,13 +53,13 @@ impl Freshness {
     /// Returns the reason to record.
     pub fn reason(self, policy: &Segmented) -> Reason {
         match self {
-            Self::Fresh { gap_ms } => {
-                Reason::WithinWindow { gap_ms, window_ms: millis(policy.active_window) }
+            Self::Fresh { gap_ms, since } => {
+                Reason::WithinWindow { gap_ms, window_ms: millis(policy.active_window), since }
             }
-            Self::Expired { gap_ms, limit: Limit::Window { window_ms } } => {
-                Reason::WindowPassed { gap_ms, window_ms }
+            Self::Expired { gap_ms, since, limit: Limit::Window { window_ms } } => {
+                Reason::WindowPassed { gap_ms, window_ms, since }
             }
-            Self::Expired { gap_ms, limit: Limit::Day } => Reason::DayPassed { gap_ms },
+            Self::Expired { gap_ms, since, limit: Limit::Day } => Reason::DayPassed { gap_ms, since },
         }
     }
 }
@@ -63,11 +70,13 @@ fn millis(duration: jiff::SignedDuration) -> i64 {
 
 /// Returns the day that a time belongs to: until the boundary it is still the day before.
 fn day(policy: &Segmented, at: Timestamp) -> Date {
-    let local = at.to_zoned(policy.time_zone.clone());
-    if local.time() < policy.day_boundary {
-        local.date().yesterday().unwrap_or(local.date())
-    } else {
-        local.date()
+    let today = at.to_zoned(policy.time_zone.clone()).date();
+    // Compared as instants: on the day when an hour comes twice, its local time does not tell before from
+    // after.
+    let begins = policy.time_zone.to_timestamp(today.to_datetime(policy.day_boundary));
+    match begins {
+        Ok(begins) if at < begins => today.yesterday().unwrap_or(today),
+        _ => today,
     }
 }
 
@@ -137,6 +146,12 @@ mod tests {
         assert_eq!(check("Europe/Berlin", midnight, "2026-03-29T00:30:00Z", "2026-03-29T11:30:00Z"), None);
         // Berlin, 25 October 2026: 00:30 local to 12:00 local are 12.5 hours.
         assert_eq!(check("Europe/Berlin", midnight, "2026-10-24T22:30:00Z", "2026-10-25T11:00:00Z"), WINDOW);
+        // Berlin again, with a day that begins at 02:30, which comes twice: it begins once.
+        let half_past_two = time(2, 30, 0, 0);
+        let at = |said, now| check("Europe/Berlin", half_past_two, said, now);
+        assert_eq!(at("2026-10-25T00:20:00Z", "2026-10-25T00:35:00Z"), DAY);
+        assert_eq!(at("2026-10-25T00:35:00Z", "2026-10-25T01:10:00Z"), None);
+        assert_eq!(at("2026-10-25T01:10:00Z", "2026-10-25T01:35:00Z"), None);
         // Samoa went from 29 to 31 December 2011: the next minute is another day.
         assert_eq!(check("Pacific/Apia", midnight, "2011-12-30T09:59:30Z", "2011-12-30T10:00:30Z"), DAY);
     }

@@ -21,8 +21,11 @@ pub enum Notice {
         session: Number,
         /// The session before it.
         previous: Number,
-        /// How long the user's last message was ago.
+        /// How long it has been.
         gap_ms: i64,
+        /// Since what.
+        #[serde(default, skip_serializing_if = "Since::is_message")]
+        since: Since,
         /// What ran out.
         limit: Limit,
         /// How many old sessions were pruned.
@@ -146,5 +149,22 @@ pub enum WayBack {
 impl WayBack {
     fn is_open(&self) -> bool {
         *self == Self::Open
+    }
+}
+
+/// What the time is counted from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Since {
+    /// The user's last message.
+    #[default]
+    Message,
+    /// The opening of the session, or coming back to it, where nothing was said since.
+    Opening,
+}
+
+impl Since {
+    pub(crate) fn is_message(&self) -> bool {
+        *self == Self::Message
     }
 }

@@ -109,7 +109,9 @@ impl Engine {
     /// When this returns, the message is durable. A second delivery of a message with the same id changes
     /// nothing and gets the same answer.
     pub async fn receive(&self, inbound: Inbound) -> Result<Outcome, Error> {
-        let Inbound { at, to, role, message, session } = inbound;
+        let Inbound { at, to, role, mut message, session } = inbound;
+        // Channels that have no ids send blank ones: no two messages are the same one by that.
+        message.message_id = message.message_id.filter(|id| !id.0.trim().is_empty());
         self.check(role, &message)?;
         let (scope, user) = match to {
             Target::Scope(scope) => (scope, None),
@@ -246,10 +248,21 @@ impl Engine {
             Committed::Done(decided) => Ok(self.told(turn, *decided)),
             Committed::Again(seq) => self.told_again(turn, seq).await,
             Committed::Refused(refused, state) => {
-                let reply = Some(commands::refused(turn.language, &state, request, &refused));
-                Ok(Outcome { reply, ..unmoved(&state, Action::Refused) })
+                let reply = commands::refused(turn.language, &state, request, &refused);
+                self.remember_refusal(turn, &reply, &state).await?;
+                Ok(Outcome { reply: Some(reply), ..unmoved(&state, Action::Refused) })
             }
         }
+    }
+
+    /// Writes down that a command was refused, if the channel may deliver it again: what was refused once
+    /// must not be done then. Where nothing was ever said there is no place for it.
+    async fn remember_refusal(&self, turn: &Turn, reply: &str, state: &State) -> Result<(), Error> {
+        let has_id = turn.spoken.as_ref().is_some_and(|spoken| spoken.message_id.is_some());
+        if has_id && state.open.is_some() {
+            self.commit(turn, &Request::Refuse(reply.to_owned())).await?;
+        }
+        Ok(())
     }
 
     async fn commit(&self, turn: &Turn, request: &Request) -> Result<Committed, Error> {
@@ -355,10 +368,17 @@ impl Engine {
         });
         let unmoved = unmoved(&state, Action::Continue);
         let Some((decision, segment)) = decision.map(|(d, segment)| (d, Some(segment))) else {
-            return Ok(Outcome { seq: Some(seq), segment, delivery: Delivery::Again, ..unmoved });
+            // Nothing was decided about it: it stands where it was said.
+            let holds =
+                |number: &Number| segment.is_some_and(|segment| state.view(*number).hold(segment, seq));
+            let session = state.list().map(|(number, _)| number).find(holds).unwrap_or(unmoved.session);
+            let session_id = state.sessions.get(&session).map(|session| session.id);
+            let delivery = Delivery::Again;
+            return Ok(Outcome { session, session_id, seq: Some(seq), segment, delivery, ..unmoved });
         };
-        let Decision { session, action, cause, confidence, reasons: because, notice: announces, .. } =
-            *decision;
+        let Decision {
+            session, action, cause, confidence, reasons: because, notice: announces, refusal, ..
+        } = *decision;
         let (notice, reasons) = self.in_words(turn, announces.as_ref(), &because);
         let session_id = state.sessions.get(&session).map(|s| s.id);
         Ok(Outcome {
@@ -373,6 +393,7 @@ impl Engine {
             reasons,
             announces,
             notice,
+            reply: refusal,
             delivery: Delivery::Again,
             ..unmoved
         })

@@ -52,6 +52,8 @@ pub enum Request {
     Delete(Pick),
     /// Erase what messages say.
     Erase(Vec<Seq>),
+    /// Write down that the command was refused, with what was said about it.
+    Refuse(String),
 }
 
 /// Why a request cannot be done.
@@ -112,6 +114,7 @@ impl Request {
             Self::Keep(role, message) => Command::Keep { role: *role, message: message.clone() },
             Self::New(first) => Command::New { first: first.clone() },
             Self::Undo => Command::Undo,
+            Self::Refuse(refusal) => Command::Refuse { refusal: refusal.clone() },
             Self::Prune(keep) => Command::Prune { keep: *keep },
             Self::Resume(session) => match pick(*session) {
                 Ok(session) => Command::Resume { session },

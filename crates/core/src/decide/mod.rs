@@ -8,6 +8,7 @@ mod late;
 mod merge;
 mod new;
 mod prune;
+mod refuse;
 mod rename;
 mod resume;
 mod say;
@@ -30,6 +31,7 @@ use crate::segment;
 use crate::session::{Id, Number, Session, Status, Title};
 use crate::span::Cut;
 use crate::state::State;
+use crate::undo::Boundary;
 use std::sync::Arc;
 
 /// What is asked of a scope.
@@ -112,6 +114,11 @@ pub enum Command {
     Delete {
         /// The session.
         session: Number,
+    },
+    /// Write down that the command that was typed was refused, so that a second delivery is not done.
+    Refuse {
+        /// What the user was told.
+        refusal: String,
     },
     /// Erase the bodies of messages.
     Erase {
@@ -203,6 +210,7 @@ pub fn decide(
         Command::Rename { session, title } => rename::rename(desk, *session, title),
         Command::Prune { keep } => prune::prune(desk, *keep),
         Command::Delete { session } => delete::delete(desk, *session),
+        Command::Refuse { refusal } => refuse::refuse(desk, refusal),
         Command::Erase { entries } => erase::erase(desk, entries),
     }
 }
@@ -279,7 +287,11 @@ impl Desk<'_> {
     /// Drops the oldest sessions past the limit. Tells how many, and whether there is a way back from the
     /// boundary that was just made.
     fn keep_backlog(&mut self) -> Result<(u32, WayBack), Refusal> {
-        let pruned = prune::drop_oldest(self, self.policy.backlog)?;
+        let left = match self.state().boundaries.last() {
+            Some(Boundary::Created { from, .. } | Boundary::Resumed { from, .. }) => Some(*from),
+            Some(Boundary::Cleared { .. }) | None => None,
+        };
+        let pruned = prune::drop_oldest(self, self.policy.backlog, left)?;
         let way_back = match self.state().boundaries.last() {
             Some(_) => WayBack::Open,
             None => WayBack::Gone,
@@ -307,6 +319,7 @@ impl Desk<'_> {
                 policy: self.policy.name().to_owned(),
                 reasons: verdict.reasons.clone(),
                 notice: verdict.notice.clone(),
+                refusal: None,
             })))?;
         }
         let (state, records) = self.draft.finish();

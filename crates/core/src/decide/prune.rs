@@ -15,19 +15,21 @@ use std::collections::BTreeSet;
 pub(super) fn prune(mut desk: Desk<'_>, keep: Backlog) -> Result<Decided, Refusal> {
     let session = desk.latest()?;
     let about = desk.note_command()?;
-    let sessions = drop_oldest(&mut desk, keep)?;
+    let sessions = drop_oldest(&mut desk, keep, None)?;
     let notice = Notice::Pruned { sessions };
     desk.close(Verdict::commanded(Action::Command, "prune", session, notice).about(about))
 }
 
-/// Drops the oldest sessions past the limit and tells how many.
-pub(super) fn drop_oldest(desk: &mut Desk<'_>, keep: Backlog) -> Result<u32, Refusal> {
+/// Drops the oldest sessions past the limit and tells how many. The session to spare goes last: who has
+/// just left it must be able to go back.
+pub(super) fn drop_oldest(desk: &mut Desk<'_>, keep: Backlog, spare: Option<Number>) -> Result<u32, Refusal> {
     let state = desk.state();
-    let live: Vec<Number> = state.list().map(|(number, _)| number).collect();
+    let mut live: Vec<Number> = state.list().map(|(number, _)| number).collect();
     let excess = live.len().saturating_sub(keep.get());
     let active = state.latest();
-    let oldest = live.into_iter().rev().filter(|number| Some(*number) != active);
-    let sessions: Vec<Number> = oldest.take(excess).collect();
+    live.retain(|number| Some(*number) != active);
+    live.sort_by_key(|number| (Some(*number) == spare, *number));
+    let sessions: Vec<Number> = live.into_iter().take(excess).collect();
     if sessions.is_empty() {
         return Ok(0);
     }

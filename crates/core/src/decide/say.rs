@@ -31,7 +31,7 @@ pub(super) fn say(mut desk: Desk<'_>, role: Role, message: &Message) -> Result<D
     let reasons = vec![freshness.reason(&desk.policy.segmented)];
     match freshness {
         Freshness::Fresh { .. } => go_on(desk, role, message, previous, reasons),
-        Freshness::Expired { gap_ms, limit } => {
+        Freshness::Expired { gap_ms, since, limit } => {
             desk.draft.seal()?;
             let session = desk.open(Some(previous))?;
             let about = desk.draft.push(Body::Message(role, message.clone()))?;
@@ -40,7 +40,7 @@ pub(super) fn say(mut desk: Desk<'_>, role: Role, message: &Message) -> Result<D
                 action: Action::New,
                 cause: Cause::Temporal,
                 reasons,
-                notice: Some(Notice::Expired { session, previous, gap_ms, limit, pruned, way_back }),
+                notice: Some(Notice::Expired { session, previous, gap_ms, since, limit, pruned, way_back }),
                 session,
                 about: Some(about),
             })

@@ -1,8 +1,8 @@
 //! A message that asks, in words, for a new session: explicit intent overrides all other signals.
 
-use super::{Decided, Desk, Verdict, clear, say};
+use super::{Decided, Desk, Verdict, say};
 use crate::decision::{Action, Cause, Reason};
-use crate::entry::Body;
+use crate::entry::{Body, Of};
 use crate::message::{Message, Role};
 use crate::notice::Notice;
 use crate::policy::Mode;
@@ -14,8 +14,18 @@ pub(super) fn start_over(mut desk: Desk<'_>, message: &Message, phrase: &str) ->
     if desk.state().messages_of(previous) == 0 {
         return say::say(desk, Role::User, message);
     }
+    let reasons = vec![Reason::AskedInWords { phrase: phrase.to_owned() }];
     if desk.policy.mode == Mode::Legacy {
-        return clear::clear(desk, Some(message));
+        desk.draft.push(Body::Cleared(Of { session: previous }))?;
+        let about = desk.draft.push(Body::Message(Role::User, message.clone()))?;
+        return desk.close(Verdict {
+            action: Action::Clear,
+            cause: Cause::Intent,
+            reasons,
+            notice: Some(Notice::Cleared { session: previous }),
+            session: previous,
+            about: Some(about),
+        });
     }
     desk.draft.seal()?;
     let session = desk.open(Some(previous))?;
@@ -24,7 +34,7 @@ pub(super) fn start_over(mut desk: Desk<'_>, message: &Message, phrase: &str) ->
     desk.close(Verdict {
         action: Action::New,
         cause: Cause::Intent,
-        reasons: vec![Reason::AskedInWords { phrase: phrase.to_owned() }],
+        reasons,
         notice: Some(Notice::StartedOver { session, previous, pruned, way_back }),
         session,
         about: Some(about),

@@ -61,7 +61,9 @@ pub enum Parsed {
 /// assert_eq!(parse("/usr/bin/env is missing"), Parsed::Message);
 /// ```
 pub fn parse(text: &str) -> Parsed {
-    let Some(line) = text.trim().strip_prefix('/') else { return Parsed::Message };
+    // Chinese keyboards type a full-width slash, and some programs put marks in front that nobody sees.
+    let text = text.trim_matches(|c: char| c.is_whitespace() || matches!(c, '\u{200b}' | '\u{feff}'));
+    let Some(line) = text.strip_prefix(['/', '／']) else { return Parsed::Message };
     let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
     // Telegram and others say to which bot a command goes: `/new@segue_bot`.
     let word = word.split_once('@').map_or(word, |(word, _)| word);
@@ -136,6 +138,8 @@ mod tests {
     fn commands_are_read_in_all_their_forms() {
         assert_eq!(slash("/new"), Slash::New(None));
         assert_eq!(slash("  /NEW@segue_bot  "), Slash::New(None));
+        assert_eq!(slash("／new"), Slash::New(None));
+        assert_eq!(slash("\u{200b}/new"), Slash::New(None));
         assert_eq!(slash("/reset fix the parser"), Slash::New(Some("fix the parser".into())));
         assert_eq!(slash("/session"), Slash::List);
         assert_eq!(slash("/session resume 2"), Slash::Resume(2));

@@ -17,7 +17,7 @@ pub use problem::{Problem, Problems, Warning};
 pub use schema::Hint;
 pub use values::{ControlModel, Language, PolicyName, UnknownCommand};
 
-use crate::route::{DmScope, Links, Routing};
+use crate::route::{self, DmScope, Links, Routing};
 use jiff::SignedDuration;
 use jiff::civil::Time;
 use jiff::tz::TimeZone;
@@ -232,7 +232,12 @@ impl Config {
         user: Option<&str>,
         get: impl Fn(&Overrides) -> Option<T>,
     ) -> Option<T> {
-        let person = || user.and_then(|user| self.users.get(user)).and_then(&get);
+        // Who names the scope instead of the address means the same person.
+        let owner = || route::user_of(&self.routing, scope);
+        let person = || {
+            let user = user.map(str::to_owned).or_else(owner)?;
+            self.users.get(&user).and_then(&get)
+        };
         self.scopes.get(scope).and_then(&get).or_else(person).or_else(|| get(&self.everyone))
     }
 }

@@ -141,6 +141,29 @@ pub fn user(routing: &Routing, from: &Address) -> Option<String> {
     Some(linked.unwrap_or_else(|| format!("{channel}:{peer}")))
 }
 
+/// Names the person whose scope this is, if the key says so: the same name as [`user`] gives for the
+/// address that leads there.
+///
+/// ```
+/// use segue_engine::route::{Routing, user_of};
+/// let user = |key: &str| user_of(&Routing::default(), &key.parse().unwrap());
+/// assert_eq!(user("agent:main:telegram:direct:111").as_deref(), Some("telegram:111"));
+/// assert_eq!(user("agent:main:telegram:direct:111:thread:5").as_deref(), Some("telegram:111"));
+/// assert_eq!(user("agent:main:telegram:group:-5"), None);
+/// ```
+pub fn user_of(routing: &Routing, scope: &scope::Key) -> Option<String> {
+    let key = scope.as_str();
+    let key = key.rsplit_once(":thread:").map_or(key, |(key, _)| key);
+    match key.split(':').collect::<Vec<_>>().as_slice() {
+        ["agent", _, "direct", name] if routing.links.knows(name) => Some((*name).to_owned()),
+        ["agent", _, channel, "direct", peer] | ["agent", _, channel, _, "direct", peer] => {
+            let linked = routing.links.name_of(channel, peer).map(str::to_owned);
+            Some(linked.unwrap_or_else(|| format!("{channel}:{peer}")))
+        }
+        _ => None,
+    }
+}
+
 fn direct(key: &mut String, routing: &Routing, from: &Address, peer: &str) {
     if routing.dm_scope == DmScope::Main || peer.is_empty() {
         return key.push_str("main");

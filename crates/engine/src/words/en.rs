@@ -3,7 +3,7 @@
 use super::duration::{Part, Unit, parts};
 use super::{Command, Keys, Trouble};
 use segue_core::decision::Reason;
-use segue_core::notice::{Limit, Notice, WayBack};
+use segue_core::notice::{Limit, Notice, Since, WayBack};
 use segue_core::refusal::Refusal;
 
 pub(super) fn notice(keys: &Keys<'_>, notice: &Notice) -> String {
@@ -12,13 +12,19 @@ pub(super) fn notice(keys: &Keys<'_>, notice: &Notice) -> String {
         Notice::Started { session, pruned } => {
             format!("Started new session: {}{}", key(session), pruned_too(", ", *pruned))
         }
-        Notice::Expired { session, previous, gap_ms, limit, pruned, way_back } => {
+        Notice::Expired { session, previous, gap_ms, since, limit, pruned, way_back } => {
             let gap = duration(*gap_ms);
-            let why = match limit {
-                Limit::Window { window_ms } => {
+            let why = match (limit, since) {
+                (Limit::Window { window_ms }, Since::Message) => {
                     format!("your last message was {gap} ago (more than {})", duration(*window_ms))
                 }
-                Limit::Day => format!("a new day has begun since your last message, {gap} ago"),
+                (Limit::Window { window_ms }, Since::Opening) => {
+                    format!("nothing was said for {gap} (more than {})", duration(*window_ms))
+                }
+                (Limit::Day, Since::Message) => {
+                    format!("a new day has begun since your last message, {gap} ago")
+                }
+                (Limit::Day, Since::Opening) => "a new day has begun".to_owned(),
             };
             let pruned = pruned_too("; ", *pruned);
             let back = match way_back {
@@ -116,18 +122,31 @@ pub(super) fn refusal(keys: &Keys<'_>, refusal: &Refusal) -> String {
 pub(super) fn reason(reason: &Reason) -> String {
     match reason {
         Reason::FirstMessage => "It is the first message here.".to_owned(),
-        Reason::WithinWindow { gap_ms, window_ms } => format!(
+        Reason::WithinWindow { gap_ms, window_ms, since: Since::Message } => format!(
             "Your last message was {} ago, on the same day, and a session stays fresh for {}.",
             duration(*gap_ms),
             duration(*window_ms)
         ),
-        Reason::WindowPassed { gap_ms, window_ms } => format!(
+        Reason::WithinWindow { gap_ms, window_ms, since: Since::Opening } => format!(
+            "You came to this session {} ago, on the same day, and a session stays fresh for {}.",
+            duration(*gap_ms),
+            duration(*window_ms)
+        ),
+        Reason::WindowPassed { gap_ms, window_ms, since: Since::Message } => format!(
             "Your last message was {} ago, and a session stays fresh for {} only.",
             duration(*gap_ms),
             duration(*window_ms)
         ),
-        Reason::DayPassed { gap_ms } => {
+        Reason::WindowPassed { gap_ms, window_ms, since: Since::Opening } => format!(
+            "You said nothing in this session for {}, and a session stays fresh for {} only.",
+            duration(*gap_ms),
+            duration(*window_ms)
+        ),
+        Reason::DayPassed { gap_ms, since: Since::Message } => {
             format!("A new day has begun since your last message, {} ago.", duration(*gap_ms))
+        }
+        Reason::DayPassed { since: Since::Opening, .. } => {
+            "A new day has begun since this session was opened.".to_owned()
         }
         Reason::LegacyMode => "In legacy mode only commands move a session.".to_owned(),
         Reason::AutoRouteOff => "Automatic routing is off here: only commands move a session.".to_owned(),

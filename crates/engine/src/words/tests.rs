@@ -3,7 +3,7 @@
 use super::*;
 use segue_core::entry::Seq;
 use segue_core::notice::Limit;
-use segue_core::notice::WayBack;
+use segue_core::notice::{Since, WayBack};
 
 const HOUR: i64 = 3_600_000;
 
@@ -14,6 +14,7 @@ fn notices() -> Vec<Notice> {
         session: two,
         previous: one,
         gap_ms,
+        since: Since::Message,
         limit,
         pruned,
         way_back: WayBack::Open,
@@ -26,6 +27,15 @@ fn notices() -> Vec<Notice> {
         expired(13 * HOUR + 300_000, window, 1),
         expired(9 * HOUR, Limit::Day, 0),
         expired(120_000, Limit::Day, 3),
+        Notice::Expired {
+            session: two,
+            previous: one,
+            gap_ms: 13 * HOUR,
+            since: Since::Opening,
+            limit: window,
+            pruned: 0,
+            way_back: WayBack::Open,
+        },
         Notice::StartedOver { session: two, previous: one, pruned: 0, way_back: WayBack::Open },
         Notice::StartedOver { session: two, previous: one, pruned: 1, way_back: WayBack::Gone },
         Notice::Cleared { session: one },
@@ -67,9 +77,12 @@ fn refusals() -> Vec<Refusal> {
 fn reasons() -> Vec<Reason> {
     vec![
         Reason::FirstMessage,
-        Reason::WithinWindow { gap_ms: 300_000, window_ms: 12 * HOUR },
-        Reason::WindowPassed { gap_ms: 13 * HOUR, window_ms: 12 * HOUR },
-        Reason::DayPassed { gap_ms: 9 * HOUR },
+        Reason::WithinWindow { gap_ms: 300_000, window_ms: 12 * HOUR, since: Since::Message },
+        Reason::WithinWindow { gap_ms: 300_000, window_ms: 12 * HOUR, since: Since::Opening },
+        Reason::WindowPassed { gap_ms: 13 * HOUR, window_ms: 12 * HOUR, since: Since::Message },
+        Reason::WindowPassed { gap_ms: 13 * HOUR, window_ms: 12 * HOUR, since: Since::Opening },
+        Reason::DayPassed { gap_ms: 9 * HOUR, since: Since::Message },
+        Reason::DayPassed { gap_ms: 9 * HOUR, since: Since::Opening },
         Reason::LegacyMode,
         Reason::AutoRouteOff,
         Reason::AskedInWords { phrase: "new topic".into() },
@@ -141,6 +154,7 @@ fn x1_a_rotation_is_announced_in_one_line() {
             session: Number(3),
             previous: Number(2),
             gap_ms: 13 * HOUR,
+            since: Since::Message,
             limit,
             pruned: 0,
             way_back: WayBack::Open,

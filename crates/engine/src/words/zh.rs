@@ -3,7 +3,7 @@
 use super::duration::{Part, Unit, parts};
 use super::{Command, Keys, Trouble};
 use segue_core::decision::Reason;
-use segue_core::notice::{Limit, Notice, WayBack};
+use segue_core::notice::{Limit, Notice, Since, WayBack};
 use segue_core::refusal::Refusal;
 
 pub(super) fn notice(keys: &Keys<'_>, notice: &Notice) -> String {
@@ -12,13 +12,19 @@ pub(super) fn notice(keys: &Keys<'_>, notice: &Notice) -> String {
         Notice::Started { session, pruned } => {
             format!("已开始新会话：{}{}", key(session), pruned_too("，", *pruned))
         }
-        Notice::Expired { session, previous, gap_ms, limit, pruned, way_back } => {
+        Notice::Expired { session, previous, gap_ms, since, limit, pruned, way_back } => {
             let gap = duration(*gap_ms);
-            let why = match limit {
-                Limit::Window { window_ms } => {
+            let why = match (limit, since) {
+                (Limit::Window { window_ms }, Since::Message) => {
                     format!("你的上一条消息是 {gap}前发的（超过 {}）", duration(*window_ms))
                 }
-                Limit::Day => format!("你的上一条消息是 {gap}前发的，现在已是新的一天"),
+                (Limit::Window { window_ms }, Since::Opening) => {
+                    format!("已有 {gap}没有新消息（超过 {}）", duration(*window_ms))
+                }
+                (Limit::Day, Since::Message) => {
+                    format!("你的上一条消息是 {gap}前发的，现在已是新的一天")
+                }
+                (Limit::Day, Since::Opening) => "现在已是新的一天".to_owned(),
             };
             let pruned = pruned_too("；", *pruned);
             let back = match way_back {
@@ -110,19 +116,30 @@ pub(super) fn refusal(keys: &Keys<'_>, refusal: &Refusal) -> String {
 pub(super) fn reason(reason: &Reason) -> String {
     match reason {
         Reason::FirstMessage => "这是这里的第一条消息。".to_owned(),
-        Reason::WithinWindow { gap_ms, window_ms } => format!(
+        Reason::WithinWindow { gap_ms, window_ms, since: Since::Message } => format!(
             "你的上一条消息是 {}前发的，还在同一天，会话在 {}内有效。",
             duration(*gap_ms),
             duration(*window_ms)
         ),
-        Reason::WindowPassed { gap_ms, window_ms } => format!(
+        Reason::WithinWindow { gap_ms, window_ms, since: Since::Opening } => format!(
+            "你是 {}前来到这个会话的，还在同一天，会话在 {}内有效。",
+            duration(*gap_ms),
+            duration(*window_ms)
+        ),
+        Reason::WindowPassed { gap_ms, window_ms, since: Since::Message } => format!(
             "你的上一条消息是 {}前发的，而会话只在 {}内有效。",
             duration(*gap_ms),
             duration(*window_ms)
         ),
-        Reason::DayPassed { gap_ms } => {
+        Reason::WindowPassed { gap_ms, window_ms, since: Since::Opening } => format!(
+            "你在这个会话里已有 {}没有说话，而会话只在 {}内有效。",
+            duration(*gap_ms),
+            duration(*window_ms)
+        ),
+        Reason::DayPassed { gap_ms, since: Since::Message } => {
             format!("你的上一条消息是 {}前发的，现在已是新的一天。", duration(*gap_ms))
         }
+        Reason::DayPassed { since: Since::Opening, .. } => "这个会话打开之后，已经到了新的一天。".to_owned(),
         Reason::LegacyMode => "在 legacy 模式下，只有命令才会切换会话。".to_owned(),
         Reason::AutoRouteOff => "这里关闭了自动切换，只有命令才会切换会话。".to_owned(),
         Reason::AskedInWords { phrase } => format!("你的话里提出了这个要求（“{phrase}”）。"),

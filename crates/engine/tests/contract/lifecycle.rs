@@ -375,3 +375,58 @@ async fn r3_words_start_over_and_mentions_do_not() {
     let stage = play("[lifecycle]\nmode = 'legacy'", "10:00 user: hello\n10:01 user: start over").await;
     assert_eq!(stage.texts(1).await, ["start over"]);
 }
+
+/// X-7: what was refused once is not done when it is delivered again, and a message stands where it was said.
+#[tokio::test]
+async fn x7_a_refusal_and_a_late_reply_are_answered_alike_again() {
+    let stage = play(
+        "",
+        "10:00 user: a
+         10:01 user @u1: /undo             => refused command #1
+         10:02 user: /new                  => new command #2
+         10:03 user: b                     => continue #2
+         10:04 user @u1: /undo             => refused command #1
+         10:05 assistant >1 @r1: late      => continue #1
+         10:06 assistant >1 @r1: late      => continue #1
+         10:07 user @u2: /session resume 9 => refused command #2
+         10:08 user @u2: /session resume 9 => refused command #2",
+    )
+    .await;
+    assert_eq!(stage.outcomes[4].reply.as_deref(), Some("There is nothing to undo."));
+    assert_eq!(stage.outcomes[7].reply, stage.outcomes[8].reply);
+    assert_eq!(stage.texts(1).await, ["a", "late"]);
+    assert_eq!(stage.texts(2).await, ["b"]);
+}
+
+/// A blank id is no id: no two messages are the same one by it.
+#[tokio::test]
+async fn x7_a_blank_id_is_no_id() {
+    let mut stage = stage_on(Arc::new(Memory::default()), "").await;
+    for text in ["x", "y"] {
+        let mut inbound = stage.inbound(&format!("10:00 user: {text}"));
+        inbound.message.message_id = Some(segue_core::message::MessageId(" ".into()));
+        stage.outcomes.push(stage.engine.receive(inbound).await.unwrap());
+    }
+    assert_eq!(stage.texts(1).await, ["x", "y"]);
+}
+
+/// Who takes a boundary back wants to stay: the session is fresh then, as after a resume.
+#[tokio::test]
+async fn x2_an_undone_session_is_fresh() {
+    play(
+        "",
+        "08:00 user: a      => continue #1
+         08:01 user: /new   => new command #2
+         20:05 user: /undo  => merge command #1
+         20:06 user: y      => continue #1",
+    )
+    .await;
+}
+
+/// X-1: what a notice says is true: nobody is told of a last message where there was none.
+#[tokio::test]
+async fn x1_a_notice_speaks_of_a_message_only_where_there_was_one() {
+    let stage = play("", "08:00 system: heartbeat\n22:00 user: hello => new temporal #2").await;
+    let notice = stage.last().notice.as_deref().unwrap();
+    assert!(notice.contains("nothing was said for 14 h"), "{notice}");
+}

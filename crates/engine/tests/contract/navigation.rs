@@ -120,12 +120,12 @@ async fn p8_the_backlog_is_kept() {
         )
         .await;
     let numbers = |state: &segue_core::state::State| state.list().map(|(n, _)| n.0).collect::<Vec<_>>();
-    assert_eq!(numbers(&*stage.state().await), [4, 3, 2], "the oldest goes");
+    assert_eq!(numbers(&*stage.state().await), [4, 3, 1], "the oldest goes, but for the one just left");
     assert_eq!(stage.texts(4).await, ["one", "more of one"], "what the fork shares stays");
     stage
-        .play("10:08 user: /session resume 3 => resume command #2\n10:09 user: /new => new command #5")
+        .play("10:08 user: /session resume 3 => resume command #1\n10:09 user: /new => new command #5")
         .await;
-    assert_eq!(numbers(&*stage.state().await), [5, 4, 3]);
+    assert_eq!(numbers(&*stage.state().await), [5, 4, 1]);
     let log = stage.engine.store().log(&stage.scope, segue_core::entry::Seq(0), 1000).await.unwrap();
     assert!(!log.iter().any(|r| matches!(&r.bytes, Bytes::Kept(text) if text.contains("\"two\""))));
     stage.verify().await;
@@ -195,4 +195,23 @@ async fn a_late_reply_goes_where_it_was_asked_for() {
     .await;
     assert_eq!(stage.texts(1).await, ["what is 6 times 7?", "something else", "42", "sure", "more"]);
     assert_eq!(stage.state().await.latest(), Some(Number(1)));
+}
+
+/// X-4, P-8: the session that was just left is pruned last, so that there is a way back.
+#[tokio::test]
+async fn x4_the_session_just_left_is_pruned_last() {
+    let stage = play(
+        "[session]\nbacklog_limit = 3",
+        "10:00 user: one
+         10:01 user: /new
+         10:02 user: two
+         10:03 user: /new
+         10:04 user: three
+         10:05 user: /session resume 3 => resume command #1
+         10:06 user: important
+         10:07 user: /new              => new command #4
+         10:08 user: /undo             => merge command #1",
+    )
+    .await;
+    assert_eq!(stage.texts(1).await, ["one", "important"]);
 }

@@ -157,3 +157,17 @@ async fn a_bare_command_is_answered_in_the_language_of_the_conversation() {
     stage.play("10:02 user: find me a hotel\n10:03 user: /new").await;
     assert!(stage.reply().starts_with("Started new session"), "{}", stage.reply());
 }
+
+/// A person's settings hold whether the address or the scope is named.
+#[tokio::test]
+async fn a_persons_settings_hold_however_the_scope_is_named() {
+    let settings = "[users.'tg:9']\nsession.backlog_limit = 50\ntimezone = 'Asia/Tokyo'";
+    let stage = stage_on(Arc::new(Memory::default()), settings).await;
+    let address = Address::direct("tg", "9");
+    let scope = segue_engine::route::route(&stage.engine.config().routing, &address);
+    let config = stage.engine.config();
+    assert_eq!(config.policy_for(&scope, None), config.policy_for(&scope, Some("tg:9")));
+    assert_eq!(config.policy_for(&scope, None).backlog.get(), 50);
+    let other = "agent:main:tg:direct:8".parse().unwrap();
+    assert_eq!(config.policy_for(&other, None).backlog.get(), 20);
+}

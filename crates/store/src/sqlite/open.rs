@@ -25,6 +25,8 @@ pub(super) fn for_writing(path: &Path) -> Result<Connection, Error> {
     check_owner(&db, path)?;
     db.pragma_update(None, "journal_mode", "wal").or_fault()?;
     db.pragma_update(None, "synchronous", "full").or_fault()?;
+    // What is erased or dropped is overwritten, not just unlinked.
+    db.pragma_update(None, "secure_delete", "on").or_fault()?;
     // The writer checkpoints after it has answered, so that no turn waits for it.
     db.pragma_update(None, "wal_autocheckpoint", 0).or_fault()?;
     migrate(&mut db)?;

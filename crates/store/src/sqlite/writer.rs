@@ -49,7 +49,9 @@ impl Writer {
         let (jobs, inbox) = mpsc::channel(WAITING_MAX);
         let thread = std::thread::Builder::new()
             .name("segue-sqlite-writer".to_owned())
-            .spawn(move || Desk { db: connection, inbox, pages: 0, before: (0, Duration::ZERO) }.run())
+            .spawn(move || {
+                Desk { db: connection, inbox, pages: 0, forget: false, before: (0, Duration::ZERO) }.run()
+            })
             .map_err(|error| Error::unavailable("starting the writer", error))?;
         Ok(Self { jobs: Some(jobs), thread: Some(thread) })
     }
@@ -88,6 +90,8 @@ struct Desk {
     inbox: mpsc::Receiver<Job>,
     /// About how many pages were written since the write-ahead log was last taken in.
     pages: usize,
+    /// Something was erased or deleted, and the write-ahead log still holds it.
+    forget: bool,
     /// How many turns shared the commit before, and how long it took.
     before: (usize, Duration),
 }
@@ -101,7 +105,10 @@ impl Desk {
                 Job::Sweep(answer) => sweeps.push(answer),
             }
             for answer in sweeps {
-                let _ = answer.send(self.sweep());
+                let swept = self.sweep();
+                self.forget |= !matches!(swept, Ok(0));
+                self.forget();
+                let _ = answer.send(swept);
             }
             self.checkpoint();
         }
@@ -115,6 +122,7 @@ impl Desk {
         if done.is_err() {
             let _ = self.roll_back();
         }
+        self.forget();
         for (answer, result) in answers {
             let _ = answer.send(match &done {
                 Ok(()) => result,
@@ -130,7 +138,7 @@ impl Desk {
         sweeps: &mut Vec<Answer<usize>>,
     ) -> Result<(), Error> {
         let (append, answer) = first;
-        self.pages += pages(&append);
+        self.note(&append);
         answers.push((answer, Ok(())));
         self.execute("BEGIN IMMEDIATE")?;
         // The first one has the transaction to itself: if it fails, all is taken back.
@@ -140,7 +148,7 @@ impl Desk {
             self.execute("BEGIN IMMEDIATE")?;
         }
         while let Some((append, answer)) = self.next_turn(answers.len(), sweeps) {
-            self.pages += pages(&append);
+            self.note(&append);
             answers.push((answer, Ok(())));
             self.execute("SAVEPOINT turn")?;
             if let Err(error) = append::append(&self.db, &append) {
@@ -197,6 +205,22 @@ impl Desk {
     fn roll_back(&self) -> Result<(), Error> {
         // On a full disk SQLite may have done so by itself.
         if self.db.is_autocommit() { Ok(()) } else { self.execute("ROLLBACK") }
+    }
+
+    /// Takes the write-ahead log in and empties it, if it holds what was erased or deleted: who is told that
+    /// something is gone must find it gone.
+    fn forget(&mut self) {
+        if self.forget {
+            // Another reader may be in the way: then it is tried again with the next turn.
+            let done = self.db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0));
+            self.forget = !matches!(done, Ok(0));
+        }
+    }
+
+    /// Notes what an append means for the write-ahead log.
+    fn note(&mut self, append: &Append) {
+        self.pages += pages(append);
+        self.forget |= !append.erase.is_empty();
     }
 
     fn sweep(&mut self) -> Result<usize, Error> {

@@ -176,8 +176,22 @@ impl Model {
     }
 
     pub fn prune(&mut self, keep: usize) {
+        self.prune_sparing(keep, None);
+    }
+
+    /// Prunes after a boundary: the session that was just left goes last.
+    pub fn keep_backlog(&mut self, keep: usize) {
+        let left = match self.boundaries.last() {
+            Some(Boundary::Created { from, .. } | Boundary::Resumed { from, .. }) => Some(*from),
+            _ => None,
+        };
+        self.prune_sparing(keep, left);
+    }
+
+    fn prune_sparing(&mut self, keep: usize, spare: Option<Session>) {
         while self.live.len() > keep {
-            let oldest = self.live.keys().copied().find(|s| Some(*s) != self.latest).unwrap();
+            let others = self.live.keys().copied().filter(|s| Some(*s) != self.latest);
+            let oldest = others.min_by_key(|s| (Some(*s) == spare, *s)).unwrap();
             self.drop_session(oldest);
         }
     }

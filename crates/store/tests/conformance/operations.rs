@@ -125,7 +125,7 @@ impl<'a> Pair<'a> {
                     self.model.new_session();
                 }
                 self.model.say(message);
-                self.model.prune(6);
+                self.model.keep_backlog(6);
             }
             Operation::SayFromThePast => {
                 if self.model.latest.is_none() {
@@ -154,7 +154,7 @@ impl<'a> Pair<'a> {
             Operation::New => {
                 self.run(&Command::New { first: None }).await.unwrap();
                 self.model.new_session();
-                self.model.prune(6);
+                self.model.keep_backlog(6);
             }
             Operation::Clear => {
                 self.world.legacy().await.unwrap();
@@ -188,7 +188,7 @@ impl<'a> Pair<'a> {
                 };
                 self.run(&Command::Fork { session: Number(session), at: cut }).await.unwrap();
                 self.model.fork(session, at);
-                self.model.prune(6);
+                self.model.keep_backlog(6);
             }
             Operation::Split(by) => {
                 let Some(session) = self.model.latest else { return };
@@ -200,7 +200,7 @@ impl<'a> Pair<'a> {
                 } else {
                     done.unwrap();
                     self.model.split(at);
-                    self.model.prune(6);
+                    self.model.keep_backlog(6);
                 }
             }
             Operation::Merge(a, b) => {

@@ -41,7 +41,7 @@ impl Line {
             text,
             given_at: None,
             message_id: word(&value, "message_id")?.map(MessageId),
-            sender: word(&value, "sender")?,
+            sender: sender(&value)?,
             tool_call_id: word(&value, "tool_call_id")?,
             tool_calls: tool_calls(&value)?,
         };
@@ -71,6 +71,15 @@ fn wrong(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let what = text.split(" at line ").next().unwrap_or_default();
     format!("{what}, at character {}", error.column())
+}
+
+/// Reads who speaks, where several people share a scope: in a group that is the peer.
+fn sender(value: &Value) -> anyhow::Result<Option<String>> {
+    match (word(value, "sender")?, word(value, "group")?) {
+        (Some(sender), _) => Ok(Some(sender)),
+        (None, Some(_)) => word(value, "peer"),
+        (None, None) => Ok(None),
+    }
 }
 
 /// Reads a field that is text, or a number where people write ids as numbers.

@@ -35,6 +35,7 @@ pub async fn run(common: &Common, replay: &Replay) -> anyhow::Result<Exit> {
     let bar = bar(lines.bytes);
     let mut drawing = Drawing::new();
     let mut left_out = 0;
+    let mut not_kept = false;
     while let Some(read) =
         lines.next_line().with_context(|| format!("{} cannot be read", replay.file.display()))?
     {
@@ -52,6 +53,9 @@ pub async fn run(common: &Common, replay: &Replay) -> anyhow::Result<Exit> {
             }
             Err(error) => {
                 left_out += 1;
+                // A bad line is the file's fault; a store that cannot keep a good one is not.
+                let in_the_way = error.downcast_ref::<segue_engine::Error>();
+                not_kept |= matches!(in_the_way, Some(segue_engine::Error::Store(_)));
                 let why = crate::sentence(&error);
                 bar.suspend(|| out::error(format!("line {number}: {why}")));
                 if common.json {
@@ -67,7 +71,7 @@ pub async fn run(common: &Common, replay: &Replay) -> anyhow::Result<Exit> {
     if !common.json {
         drawing.finish(left_out)?;
     }
-    Ok(Exit::Done)
+    Ok(if not_kept { Exit::No } else { Exit::Done })
 }
 
 /// Takes a line; names the scope too, where the line does, because that is known before it is taken.

@@ -1,0 +1,24 @@
+//! A command that was refused is written down where it was said, if a channel may deliver it again.
+
+use super::{Decided, Desk};
+use crate::decision::{Action, Cause, Confidence, Decision};
+use crate::entry::Body;
+use crate::refusal::Refusal;
+
+pub(super) fn refuse(mut desk: Desk<'_>, refusal: &str) -> Result<Decided, Refusal> {
+    let session = desk.latest()?;
+    let Some(about) = desk.note_command()? else { return Err(Refusal::NothingSaid) };
+    desk.draft.push(Body::Decision(Box::new(Decision {
+        about,
+        session,
+        action: Action::Refused,
+        cause: Cause::Command,
+        confidence: Confidence::CERTAIN,
+        policy: desk.policy.name().to_owned(),
+        reasons: Vec::new(),
+        notice: None,
+        refusal: Some(refusal.to_owned()),
+    })))?;
+    let decided = desk.close_quietly(session, about);
+    Ok(Decided { action: Action::Refused, cause: Cause::Command, ..decided })
+}
