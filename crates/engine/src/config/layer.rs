@@ -179,6 +179,7 @@ fn literal(form: Form, text: &str) -> Value {
     match form {
         Form::Text => as_text(),
         Form::Number => text.trim().parse().map_or_else(|_| as_text(), Value::Integer),
+        Form::Decimal => text.trim().parse().map_or_else(|_| as_text(), Value::Float),
         Form::List => DeValue::parse(text.trim()).map_or_else(|_| as_text(), |value| plain(value.get_ref())),
     }
 }

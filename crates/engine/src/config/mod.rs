@@ -82,12 +82,23 @@ pub struct Limits {
 pub struct Agents {
     /// The one that helps to decide.
     pub control_model: ControlModel,
+    /// Those that are asked, in this order, when that one does not answer.
+    pub control_fallback: Vec<ControlModel>,
     /// The one that answers, by its name.
     pub model: String,
+    /// What single agents say otherwise, by their names.
+    pub named: BTreeMap<String, Agent>,
+}
+
+/// What one agent says otherwise.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Agent {
+    /// The model that helps to decide.
+    pub control_model: ControlModel,
 }
 
 /// An OpenAI-compatible endpoint.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Model {
     /// Where it is.
     pub base_url: String,
@@ -95,6 +106,12 @@ pub struct Model {
     pub model: String,
     /// The environment variable that holds its key.
     pub api_key_env: Option<String>,
+    /// How long one question about where a message belongs may take.
+    pub timeout: SignedDuration,
+    /// What a million tokens cost that it reads.
+    pub price_in: Option<f64>,
+    /// What a million tokens cost that it writes.
+    pub price_out: Option<f64>,
 }
 
 /// Where skills are looked for.
@@ -167,10 +184,7 @@ impl Config {
                 unknown: reader.choice(&at("commands.unknown"), UnknownCommand::ALL).unwrap_or_default(),
             },
             limits: reader.limits(),
-            agents: Agents {
-                control_model: reader.control_model("agents.defaults.control_model"),
-                model: reader.model_name("agents.defaults.model"),
-            },
+            agents: reader.agents(),
             skills: Skills {
                 workspace: reader.text(&at("skills.workspace")),
                 user: reader.text(&at("skills.user")),

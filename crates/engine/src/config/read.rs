@@ -5,10 +5,18 @@ use super::origin::{Origin, Place};
 use super::problem::{Problem, Warning};
 use super::schema::Path;
 use super::values::{self, ControlModel, Language, PolicyName};
-use super::{Limits, Model, Overrides};
+use super::{Agent, Agents, Limits, Model, Overrides};
+use jiff::SignedDuration;
 use jiff::tz::TimeZone;
 use segue_core::policy::{Backlog, Mode};
+use std::collections::BTreeMap;
 use toml::Value;
+
+/// How long a question to a model may take, unless it is said.
+const TIMEOUT: SignedDuration = SignedDuration::from_secs(3);
+
+/// A person waits for the answer: longer than this is a mistake.
+const TIMEOUT_MAX: SignedDuration = SignedDuration::from_secs(60);
 
 /// How much of a wrong value is shown.
 const SHOWN_CHARS_MAX: usize = 60;
@@ -77,31 +85,70 @@ impl Reader<'_> {
                 .unwrap_or_default(),
             model: self.text(&path("model")),
             api_key_env: self.variable_name(&path("api_key_env")),
+            timeout: self
+                .value(&path("timeout"), "write a length of time up to \"60s\", such as \"3s\"", |value| {
+                    values::duration(value).filter(|timeout| *timeout <= TIMEOUT_MAX)
+                })
+                .unwrap_or(TIMEOUT),
+            price_in: self.price(&path("price_in")),
+            price_out: self.price(&path("price_out")),
         }
     }
 
-    pub fn control_model(&mut self, key: &str) -> ControlModel {
-        match self.model_name(key).as_str() {
-            "builtin" | "" => ControlModel::Builtin,
-            name => ControlModel::Named(name.to_owned()),
+    fn price(&mut self, path: &Path) -> Option<f64> {
+        self.value(path, "write the price of a million tokens, such as 0.15", |value| {
+            let number = value.as_float().or_else(|| value.as_integer().map(|number| number as f64));
+            number.filter(|price| price.is_finite() && *price >= 0.0)
+        })
+    }
+
+    /// Reads which models agents use.
+    pub fn agents(&mut self) -> Agents {
+        let defaults = Path::dotted("agents.defaults");
+        let fallback = defaults.with("control_fallback");
+        let names =
+            self.texts(&fallback, "write a list of names such as [\"small\", \"large\"]").unwrap_or_default();
+        let names: Vec<String> = names.iter().map(|name| name.trim().to_owned()).collect();
+        for name in &names {
+            self.expect_model(&fallback, name);
+        }
+        let mut named = BTreeMap::new();
+        for (name, _) in self.settings.names(&["agents"]) {
+            if name != "defaults" {
+                let path = Path::dotted("agents").with(&name).with("control_model");
+                named.insert(name, Agent { control_model: self.control_model(&path) });
+            }
+        }
+        Agents {
+            control_model: self.control_model(&defaults.with("control_model")),
+            control_fallback: names.iter().map(|name| ControlModel::of(name)).collect(),
+            model: self.model_name(&defaults.with("model")),
+            named,
         }
     }
 
-    /// Reads the name of a model. One that is not there is no error, because the next link of the chain
-    /// answers instead (M-C5), but somebody has made a mistake.
-    pub fn model_name(&mut self, key: &str) -> String {
-        let path = Path::dotted(key);
-        let name = self.text(&path);
+    fn control_model(&mut self, path: &Path) -> ControlModel {
+        ControlModel::of(&self.model_name(path))
+    }
+
+    fn model_name(&mut self, path: &Path) -> String {
+        let name = self.text(path);
+        self.expect_model(path, &name);
+        name
+    }
+
+    /// A model that is not there is no error, because the next link of the chain answers instead (M-C5),
+    /// but somebody has made a mistake.
+    fn expect_model(&mut self, path: &Path, name: &str) {
         let there =
             name == "builtin" || self.settings.names(&["models"]).iter().any(|(model, _)| *model == name);
-        if let Some((_, place)) = self.settings.values.get(&path)
+        if let Some((_, place)) = self.settings.values.get(path)
             && !there
             && place.origin != Origin::Defaults
         {
             let (key, place) = (path.to_string(), place.clone());
-            self.warnings.push(Warning::Model { key, place, name: name.clone() });
+            self.warnings.push(Warning::Model { key, place, name: name.to_owned() });
         }
-        name
     }
 
     /// Reads a text that is not empty.

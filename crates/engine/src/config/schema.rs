@@ -9,6 +9,7 @@ use std::fmt;
 pub(super) enum Form {
     Text,
     Number,
+    Decimal,
     List,
 }
 
@@ -36,10 +37,15 @@ const KEYS: &[(&str, Form, Reach)] = &[
     ("limits.message_id_bytes_max", Form::Number, Reach::Everyone),
     ("limits.scopes_cached_max", Form::Number, Reach::Everyone),
     ("agents.defaults.control_model", Form::Text, Reach::Everyone),
+    ("agents.defaults.control_fallback", Form::List, Reach::Everyone),
     ("agents.defaults.model", Form::Text, Reach::Everyone),
+    ("agents.*.control_model", Form::Text, Reach::Everyone),
     ("models.*.base_url", Form::Text, Reach::Everyone),
     ("models.*.model", Form::Text, Reach::Everyone),
     ("models.*.api_key_env", Form::Text, Reach::Everyone),
+    ("models.*.timeout", Form::Text, Reach::Everyone),
+    ("models.*.price_in", Form::Decimal, Reach::Everyone),
+    ("models.*.price_out", Form::Decimal, Reach::Everyone),
     ("skills.workspace", Form::Text, Reach::Everyone),
     ("skills.user", Form::Text, Reach::Everyone),
     ("persona.dir", Form::Text, Reach::Everyone),

@@ -5,6 +5,7 @@ use jiff::civil::Time;
 use jiff::tz::{TimeZone, TimeZoneDatabase};
 use jiff::{SignedDuration, Span, SpanRelativeTo};
 use segue_core::policy::AutoRoute;
+use serde::{Deserialize, Serialize};
 use toml::Value;
 
 /// The language of notices and questions.
@@ -63,14 +64,45 @@ impl PolicyName {
     pub(super) const LATER: &[&str] = &["adaptive", "task", "layered"];
 }
 
-/// The model that helps to decide.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+/// The model that helps to decide. On a record it is its name.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
+#[serde(from = "String", into = "String")]
 pub enum ControlModel {
     /// The classifier that is built in.
     #[default]
     Builtin,
     /// A model of the configuration, by its name.
     Named(String),
+}
+
+impl ControlModel {
+    /// Tells which model a name means.
+    pub fn of(name: &str) -> Self {
+        match name.trim() {
+            "builtin" | "" => Self::Builtin,
+            name => Self::Named(name.to_owned()),
+        }
+    }
+
+    /// Returns the name.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Builtin => "builtin",
+            Self::Named(name) => name,
+        }
+    }
+}
+
+impl From<String> for ControlModel {
+    fn from(name: String) -> Self {
+        Self::of(&name)
+    }
+}
+
+impl From<ControlModel> for String {
+    fn from(model: ControlModel) -> Self {
+        model.name().to_owned()
+    }
 }
 
 /// Reads a length of time, such as "12h", "90m" or "7d": longer than nothing, days of 24 hours.
