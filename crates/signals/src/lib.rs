@@ -14,6 +14,7 @@
 //! | [`content`] | R-10 | images, files and code as text |
 //! | [`train`], [`eval`] | | how the weights are made and measured |
 
+pub mod answer;
 mod assets;
 pub mod boundary;
 mod classifier;
@@ -28,6 +29,7 @@ pub mod health;
 pub mod intent;
 pub mod methods;
 mod model;
+mod phrases;
 mod probability;
 mod profile;
 pub mod semantic;
