@@ -1,4 +1,4 @@
-//! R-6, P-3: how a message reads as the answer to "continue this topic or start fresh?"
+//! R-14: how a message reads as the answer to "continue this topic or start fresh?"
 //!
 //! Only a message that is nothing but an answer is one: "continue" is, "continue with the second
 //! paragraph" is the next message of the conversation. "Yes" answers no either-or question.
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn r6_going_on_in_both_languages() {
+    fn r14_going_on_in_both_languages() {
         check(
             Some(Answer::Continue),
             &[
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn r6_starting_fresh_in_both_languages() {
+    fn r14_starting_fresh_in_both_languages() {
         check(
             Some(Answer::Fresh),
             &[
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn r6_going_back_in_both_languages() {
+    fn r14_going_back_in_both_languages() {
         check(
             Some(Answer::Older),
             &[
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn r6_what_only_looks_like_an_answer_is_none() {
+    fn r14_what_only_looks_like_an_answer_is_none() {
         check(
             None,
             &[

@@ -29,6 +29,7 @@ pub mod health;
 pub mod intent;
 pub mod methods;
 mod model;
+pub mod objection;
 mod phrases;
 mod probability;
 mod profile;

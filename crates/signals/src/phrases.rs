@@ -61,13 +61,15 @@ pub(crate) fn tokens(text: &str, count: usize) -> Tokens {
             }
             continue;
         }
+        // A spaced hyphen is a dash; one inside a word is not.
+        let inside = ch.is_whitespace() && ch != '\n' || ch == '-' && !word.is_empty();
         out.push(&mut word);
         if is_unspaced(ch) {
             word.push(simple(ch));
             out.push(&mut word);
         } else if ch == '?' {
             out.ending = Gap::Question;
-        } else if (!ch.is_whitespace() && ch != '-' || ch == '\n') && out.ending == Gap::Joined {
+        } else if !inside && out.ending == Gap::Joined {
             out.ending = Gap::Break;
         }
         if out.list.len() > count {
