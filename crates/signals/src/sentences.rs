@@ -1,0 +1,173 @@
+//! Sentences, and which of them ask.
+
+use crate::text::fold;
+
+/// Sentences of one message that are looked at; the rest of a long text repeats or elaborates.
+pub(crate) const SENTENCES_MAX: usize = 200;
+/// A longer sentence without a mark is no question, and a longer question no courtesy.
+const CHARS_MAX: usize = 160;
+
+/// Cuts a text after full stops, question marks and line breaks; what is blank is left out.
+///
+/// A full stop ends a sentence only before a space, so that "3.5" and "main.rs" stay whole.
+pub(crate) fn sentences(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        loop {
+            if rest.is_empty() {
+                return None;
+            }
+            let end = sentence_end(rest);
+            let (sentence, after) = rest.split_at(end);
+            rest = after;
+            let sentence = sentence.trim();
+            if sentence.chars().any(char::is_alphanumeric) {
+                return Some(sentence);
+            }
+        }
+    })
+    .take(SENTENCES_MAX)
+}
+
+fn sentence_end(text: &str) -> usize {
+    let mut chars = text.char_indices().peekable();
+    while let Some((at, ch)) = chars.next() {
+        let end = at + ch.len_utf8();
+        let next = chars.peek().map(|&(_, next)| next);
+        let ends = match ch {
+            '\n' | '。' | '！' | '？' | '；' => true,
+            '.' | '!' | '?' => next.is_none_or(char::is_whitespace) && !is_abbreviation(&text[..at]),
+            _ => false,
+        };
+        // "What?!" and "why？？" are one sentence.
+        let goes_on = ch != '\n' && next.is_some_and(|next| ".!?！？。\"”".contains(next));
+        if ends && !goes_on {
+            return end;
+        }
+    }
+    text.len()
+}
+
+/// "e.g." and "1." end no sentence.
+fn is_abbreviation(before: &str) -> bool {
+    let word = before.rsplit(char::is_whitespace).next().unwrap_or(before);
+    let word = word.trim_start_matches(['(', '"']);
+    let number = !word.is_empty() && word.len() <= 2 && word.bytes().all(|byte| byte.is_ascii_digit());
+    let list_item = number && before.rsplit('\n').next().is_some_and(|line| line.trim() == word);
+    list_item || matches!(word, "e.g" | "i.e" | "Mr" | "Mrs" | "Ms" | "Dr" | "vs" | "No" | "St" | "approx")
+}
+
+const VERBS: &str = "is are am was were do does did can could would should will shall may has have isnt arent dont doesnt didnt cant couldnt wouldnt shouldnt";
+const SUBJECTS: &str = "i you we they it he she the this that there these your my a an";
+const MEASURES: &str = "to many much long about far old often";
+const ASKING_CHINESE: [&str; 18] = [
+    "什么",
+    "怎么",
+    "为什么",
+    "哪",
+    "谁",
+    "多少",
+    "几点",
+    "几个",
+    "如何",
+    "是否",
+    "是不是",
+    "有没有",
+    "能不能",
+    "可不可以",
+    "会不会",
+    "要不要",
+    "怎样",
+    "多久",
+];
+
+/// Whether a sentence asks: by its mark, or as a question that was typed without one.
+pub(crate) fn asks(sentence: &str) -> bool {
+    let ending = sentence.trim_end_matches(|ch: char| !ch.is_alphanumeric() && fold(ch) != '?');
+    if fold(ending.chars().last().unwrap_or(' ')) == '?' {
+        return true;
+    }
+    let chars = sentence.chars().count();
+    if chars > CHARS_MAX || sentence.ends_with(['.', '。', '!', '！', ':', '：']) {
+        return false;
+    }
+    if ending.ends_with(['吗', '呢']) {
+        return true;
+    }
+    if ASKING_CHINESE.iter().any(|word| sentence.contains(word)) {
+        return !["不管", "无论", "没什么", "任何", "不知道", "告诉", "知道了"]
+            .iter()
+            .any(|word| sentence.contains(word));
+    }
+    let mut words = sentence.split_whitespace().map(|word| {
+        word.chars().filter(|ch| ch.is_alphanumeric()).flat_map(char::to_lowercase).collect::<String>()
+    });
+    let first = words.next().unwrap_or_default();
+    let (second, third) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+    let is = |list: &str, word: &str| list.split(' ').any(|known| known == word);
+    // "What a day" and "when it rains" do not ask; a question without its mark has its verb early.
+    match first.as_str() {
+        "what" | "which" | "whose" | "how" => {
+            is(VERBS, &second) || is(VERBS, &third) || is(MEASURES, &second)
+        }
+        "who" | "where" | "when" | "why" => is(VERBS, &second),
+        "whats" | "whos" | "wheres" | "hows" => !second.is_empty(),
+        first => is(VERBS, first) && is(SUBJECTS, &second),
+    }
+}
+
+const COURTESIES: &str = "anything else|something else i can|any other questions|any questions|help you with|can i help|may i help|how can i assist|can i assist|further assistance|does that help|does this help|does that make sense|make sense?|is that ok|let me know|how are you|还有什么|还有其他|还需要|其他问题|别的问题|可以帮您|可以帮你|能帮您|能帮你|需要帮|有帮助吗|明白了吗|清楚了吗|what can i do for you|你好吗|在吗";
+
+/// A question that is asked of everybody and leaves nothing open: "anything else?"
+pub(crate) fn is_courtesy(question: &str) -> bool {
+    let lower = question.to_lowercase();
+    lower.chars().count() <= CHARS_MAX && COURTESIES.split('|').any(|phrase| lower.contains(phrase))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sentences_end_where_people_end_them() {
+        let cut = |text| sentences(text).collect::<Vec<_>>();
+        assert_eq!(cut("Use main.rs v1.5. Why?! Ok"), ["Use main.rs v1.5.", "Why?!", "Ok"]);
+        assert_eq!(cut("好的。你去哪？\n\n1. first\n..."), ["好的。", "你去哪？", "1. first"]);
+        assert_eq!(sentences(&"a. ".repeat(100_000)).count(), SENTENCES_MAX);
+    }
+
+    #[test]
+    fn questions_are_known_with_and_without_their_mark() {
+        for text in [
+            "Why?",
+            "which one is it",
+            "how do i install it",
+            "去哪？",
+            "你喜欢什么",
+            "这样行吗",
+            "is it open",
+            "what time is it",
+            "Really? 😀",
+            "(ok?)",
+            "can you do it",
+        ] {
+            assert!(asks(text), "{text}");
+        }
+        for text in [
+            "What a day!",
+            "when it rains I stay home",
+            "好的",
+            "没什么",
+            "I see.",
+            "",
+            "is",
+            "无论怎么说都行",
+            "How nice",
+        ] {
+            assert!(!asks(text), "{text}");
+        }
+        assert!(
+            is_courtesy("Is there anything else I can do?") && !is_courtesy("Which hotel do you prefer?")
+        );
+    }
+}
