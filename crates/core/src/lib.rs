@@ -22,6 +22,7 @@ pub mod segment;
 pub mod session;
 pub mod span;
 pub mod state;
+pub mod task;
 pub mod undo;
 
 pub use jiff::Timestamp;
