@@ -12,9 +12,11 @@ pub mod error;
 pub mod history;
 pub mod inbound;
 pub mod outcome;
+pub mod persona;
 pub mod port;
 pub mod request;
 pub mod route;
+pub mod skills;
 mod states;
 pub mod words;
 
