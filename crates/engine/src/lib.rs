@@ -16,6 +16,7 @@ pub mod persona;
 pub mod port;
 pub mod request;
 pub mod route;
+pub mod shapes;
 pub mod skills;
 mod states;
 pub mod words;

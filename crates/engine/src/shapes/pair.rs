@@ -1,0 +1,210 @@
+//! Pairing: every call with its result, and no result without its call (L-7).
+//!
+//! The rules:
+//!
+//! - Messages of the person, the agent and the host keep their order. Those without any text are left out.
+//! - A result goes to the latest message before it with a call of its id, and stands right behind that
+//!   call, even if somebody spoke in between: no provider takes it elsewhere. Some models count their
+//!   calls from zero in every turn, therefore the latest.
+//! - A result without a call, or before it, is left out. So is a second result of one call: the first one
+//!   is what the model has worked with.
+//! - A call without a result is never dropped, not even where the agent said nothing else. It gets
+//!   [`NO_RESULT`]: the model must know that it tried, or it would send the mail twice.
+
+use super::wire::{self, Ids};
+use super::{EMPTY_RESULT, NO_RESULT};
+use segue_core::message::{Message, Role};
+use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
+use std::fmt;
+
+pub use super::wire::Arguments;
+
+/// Messages, with each result at its call.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Paired<'a> {
+    /// What was said, in order.
+    pub turns: Vec<Turn<'a>>,
+    /// What is not among them, in order.
+    pub left_out: Vec<LeftOut>,
+}
+
+/// A message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Turn<'a> {
+    /// Its place among the messages that were given.
+    pub at: usize,
+    /// What was said.
+    pub said: Said<'a>,
+}
+
+/// What was said, and by whom.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Said<'a> {
+    /// By the host.
+    System(&'a str),
+    /// By the person.
+    User(&'a str),
+    /// By the agent: a text or calls or both.
+    Assistant {
+        /// The text; none if it is blank.
+        text: Option<&'a str>,
+        /// The calls.
+        calls: Vec<Call<'a>>,
+    },
+}
+
+/// A call and its result.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Call<'a> {
+    /// The id in the log.
+    pub logged_id: &'a str,
+    /// The id for the provider: no other call has it, and every provider takes it.
+    pub id: String,
+    /// The name of the tool, with letters that every provider takes.
+    pub name: String,
+    /// The arguments.
+    pub arguments: Arguments,
+    /// The result.
+    pub result: Answer<'a>,
+}
+
+/// The result of a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Answer<'a> {
+    /// What the tool said.
+    Given(&'a str),
+    /// The tool said nothing.
+    Empty,
+    /// There is no result.
+    Missing,
+}
+
+impl<'a> Answer<'a> {
+    /// Returns the text that the model is given.
+    pub fn text(self) -> &'a str {
+        match self {
+            Self::Given(text) => text,
+            Self::Empty => EMPTY_RESULT,
+            Self::Missing => NO_RESULT,
+        }
+    }
+}
+
+/// A message that the model is not given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LeftOut {
+    /// Its place among the messages that were given.
+    pub at: usize,
+    /// Why.
+    pub why: Why,
+}
+
+/// Why a message is left out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Why {
+    /// It says nothing.
+    Blank,
+    /// It is the result of a call that is not there.
+    OrphanResult,
+    /// It is the result of a call that comes only later.
+    EarlyResult,
+    /// The call has a result already.
+    SecondResult,
+}
+
+impl fmt::Display for Why {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Blank => "it says nothing",
+            Self::OrphanResult => "it is the result of a call that is not there",
+            Self::EarlyResult => "it is the result of a call that comes only later",
+            Self::SecondResult => "its call has a result already",
+        })
+    }
+}
+
+/// Pairs calls and results.
+pub fn pair(messages: &[(Role, Message)]) -> Paired<'_> {
+    let mut pairing = Pairing { last_calls: last_calls(messages), ..Pairing::default() };
+    for (at, (role, message)) in messages.iter().enumerate() {
+        match role {
+            Role::User => pairing.text(at, Said::User, &message.text),
+            Role::System => pairing.text(at, Said::System, &message.text),
+            Role::Assistant => pairing.assistant(at, message),
+            Role::Tool => pairing.result(at, message),
+        }
+    }
+    pairing.paired
+}
+
+/// Finds for every id the place of the last call with it.
+fn last_calls(messages: &[(Role, Message)]) -> HashMap<&str, usize> {
+    let spoken = messages.iter().enumerate().filter(|(_, (role, _))| *role == Role::Assistant);
+    spoken.flat_map(|(at, (_, message))| message.tool_calls.iter().map(move |call| (&*call.id, at))).collect()
+}
+
+#[derive(Default)]
+struct Pairing<'a> {
+    paired: Paired<'a>,
+    ids: Ids,
+    /// The latest turn so far with a call of an id.
+    latest: HashMap<&'a str, usize>,
+    last_calls: HashMap<&'a str, usize>,
+}
+
+impl<'a> Pairing<'a> {
+    fn leave_out(&mut self, at: usize, why: Why) {
+        self.paired.left_out.push(LeftOut { at, why });
+    }
+
+    fn text(&mut self, at: usize, said: fn(&'a str) -> Said<'a>, text: &'a str) {
+        if wire::is_blank(text) {
+            self.leave_out(at, Why::Blank);
+        } else {
+            self.paired.turns.push(Turn { at, said: said(text) });
+        }
+    }
+
+    fn assistant(&mut self, at: usize, message: &'a Message) {
+        let text = Some(message.text.as_str()).filter(|text| !wire::is_blank(text));
+        if text.is_none() && message.tool_calls.is_empty() {
+            return self.leave_out(at, Why::Blank);
+        }
+        let mut calls = Vec::with_capacity(message.tool_calls.len());
+        for call in &message.tool_calls {
+            self.latest.insert(&call.id, self.paired.turns.len());
+            calls.push(Call {
+                logged_id: &call.id,
+                id: self.ids.next(&call.id),
+                name: wire::name(&call.name),
+                arguments: Arguments::of(&call.arguments),
+                result: Answer::Missing,
+            });
+        }
+        self.paired.turns.push(Turn { at, said: Said::Assistant { text, calls } });
+    }
+
+    fn result(&mut self, at: usize, message: &'a Message) {
+        // Hosts of models without ids leave them out on both sides.
+        let id = message.tool_call_id.as_deref().unwrap_or_default();
+        let why = match self.latest.get(id).and_then(|turn| self.paired.turns.get_mut(*turn)) {
+            Some(Turn { said: Said::Assistant { calls, .. }, .. }) => {
+                let open = |call: &&mut Call<'_>| call.logged_id == id && call.result == Answer::Missing;
+                if let Some(call) = calls.iter_mut().find(open) {
+                    let text = message.text.as_str();
+                    call.result = if wire::is_blank(text) { Answer::Empty } else { Answer::Given(text) };
+                    return;
+                }
+                Why::SecondResult
+            }
+            Some(Turn { said: Said::System(_) | Said::User(_), .. }) | None => {
+                let later = self.last_calls.get(id).is_some_and(|call| *call > at);
+                if later { Why::EarlyResult } else { Why::OrphanResult }
+            }
+        };
+        self.leave_out(at, why);
+    }
+}
