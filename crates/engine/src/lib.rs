@@ -11,6 +11,7 @@ mod engine;
 pub mod error;
 pub mod history;
 pub mod inbound;
+pub mod models;
 pub mod outcome;
 pub mod persona;
 pub mod port;

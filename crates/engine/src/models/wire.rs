@@ -1,0 +1,228 @@
+//! What goes over the wire, as OpenAI-compatible endpoints have it.
+
+use super::client::{Format, Options};
+use super::failure::{Failure, Flaw};
+use segue_core::message;
+use serde::{Deserialize, Serialize};
+use std::ops::AddAssign;
+
+/// Who speaks in what a model is given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// Who gives the instructions.
+    System,
+    /// The person.
+    User,
+    /// The model.
+    Assistant,
+}
+
+impl From<message::Role> for Role {
+    /// An endpoint takes a tool's answer only together with the call, which Segue does not keep: it is
+    /// given as what the model was told.
+    fn from(role: message::Role) -> Self {
+        match role {
+            message::Role::User | message::Role::Tool => Self::User,
+            message::Role::Assistant => Self::Assistant,
+            message::Role::System => Self::System,
+        }
+    }
+}
+
+/// A message that a model is given.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Message {
+    /// Who speaks.
+    pub role: Role,
+    /// What is said.
+    pub content: String,
+}
+
+impl Message {
+    /// Makes a message.
+    pub fn new(role: impl Into<Role>, content: impl Into<String>) -> Self {
+        Self { role: role.into(), content: content.into() }
+    }
+}
+
+/// How many tokens a model read and wrote, as it says itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Usage {
+    /// Tokens that it read.
+    pub tokens_in: u64,
+    /// Tokens that it wrote.
+    pub tokens_out: u64,
+}
+
+impl AddAssign for Usage {
+    fn add_assign(&mut self, other: Self) {
+        self.tokens_in = self.tokens_in.saturating_add(other.tokens_in);
+        self.tokens_out = self.tokens_out.saturating_add(other.tokens_out);
+    }
+}
+
+/// The answer of a model.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Completion {
+    /// What it wrote.
+    pub text: String,
+    /// What that took.
+    pub usage: Usage,
+}
+
+/// A question.
+#[derive(Serialize)]
+pub(super) struct Request<'a> {
+    model: &'a str,
+    messages: &'a [Message],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    temperature: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_tokens: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    response_format: Option<ResponseFormat>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stream: Option<bool>,
+}
+
+#[derive(Serialize)]
+struct ResponseFormat {
+    #[serde(rename = "type")]
+    kind: &'static str,
+}
+
+impl<'a> Request<'a> {
+    pub fn whole(model: &'a str, messages: &'a [Message], options: &Options) -> Self {
+        let response_format = match options.format {
+            Format::Text => None,
+            Format::JsonObject => Some(ResponseFormat { kind: "json_object" }),
+        };
+        let (temperature, max_tokens) = (options.temperature, options.tokens_max);
+        Self { model, messages, temperature, max_tokens, response_format, stream: None }
+    }
+
+    pub fn piecewise(model: &'a str, messages: &'a [Message]) -> Self {
+        Self {
+            model,
+            messages,
+            temperature: None,
+            max_tokens: None,
+            response_format: None,
+            stream: Some(true),
+        }
+    }
+}
+
+/// Reads a whole answer.
+pub(super) fn completion(bytes: &[u8]) -> Result<Completion, Failure> {
+    let answer: Whole =
+        serde_json::from_slice(bytes).map_err(|_| Failure::Malformed(Flaw::NotACompletion))?;
+    let text = answer.choices.into_iter().next().and_then(|choice| choice.message.content);
+    let text = text.filter(|text| !text.trim().is_empty()).ok_or(Failure::Malformed(Flaw::NoText))?;
+    Ok(Completion { text, usage: answer.usage.unwrap_or_default().into() })
+}
+
+/// A piece of an answer.
+#[derive(Debug, PartialEq, Eq, Default)]
+pub(super) struct Piece {
+    pub text: String,
+    pub is_last: bool,
+    pub usage: Option<Usage>,
+}
+
+/// Reads a piece of an answer.
+pub(super) fn piece(data: &str) -> Result<Piece, Failure> {
+    let part: Part = serde_json::from_str(data).map_err(|_| Failure::Malformed(Flaw::NotACompletion))?;
+    if part.error.is_some() {
+        return Err(Failure::Malformed(Flaw::Error));
+    }
+    let usage = part.usage.map(Usage::from);
+    let Some(choice) = part.choices.into_iter().next() else {
+        return Ok(Piece { usage, ..Piece::default() });
+    };
+    let text = choice.delta.and_then(|delta| delta.content).unwrap_or_default();
+    Ok(Piece { text, is_last: choice.finish_reason.is_some(), usage })
+}
+
+#[derive(Deserialize)]
+struct Whole {
+    choices: Vec<Choice>,
+    usage: Option<Tokens>,
+}
+
+#[derive(Deserialize)]
+struct Choice {
+    message: Content,
+}
+
+#[derive(Deserialize)]
+struct Content {
+    content: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Part {
+    #[serde(default)]
+    choices: Vec<PartChoice>,
+    usage: Option<Tokens>,
+    error: Option<serde_json::Value>,
+}
+
+#[derive(Deserialize)]
+struct PartChoice {
+    delta: Option<Content>,
+    finish_reason: Option<String>,
+}
+
+#[derive(Deserialize, Default)]
+struct Tokens {
+    #[serde(default)]
+    prompt_tokens: u64,
+    #[serde(default)]
+    completion_tokens: u64,
+}
+
+impl From<Tokens> for Usage {
+    fn from(tokens: Tokens) -> Self {
+        Self { tokens_in: tokens.prompt_tokens, tokens_out: tokens.completion_tokens }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_whole_answers() {
+        let read = |text: &str| completion(text.as_bytes());
+        let good = r#"{"id":"x","choices":[{"index":0,"message":{"role":"assistant","content":"yes"}}],
+            "usage":{"prompt_tokens":7,"completion_tokens":1,"total_tokens":8}}"#;
+        let usage = Usage { tokens_in: 7, tokens_out: 1 };
+        assert_eq!(read(good), Ok(Completion { text: "yes".into(), usage }));
+        for no_text in [
+            r#"{"choices":[]}"#,
+            r#"{"choices":[{"message":{"content":null}}]}"#,
+            r#"{"choices":[{"message":{"content":" "}}]}"#,
+        ] {
+            assert_eq!(read(no_text), Err(Failure::Malformed(Flaw::NoText)), "{no_text}");
+        }
+        for other in ["", "yes", "[]", "{}", r#"{"error":{"message":"no"}}"#, r#"{"choices":[{"text":"a"}]}"#]
+        {
+            assert_eq!(read(other), Err(Failure::Malformed(Flaw::NotACompletion)), "{other}");
+        }
+    }
+
+    #[test]
+    fn reads_pieces() {
+        let text = |data: &str| piece(data).map(|piece| (piece.text, piece.is_last));
+        assert_eq!(
+            text(r#"{"choices":[{"delta":{"role":"assistant","content":"a"}}]}"#),
+            Ok(("a".into(), false))
+        );
+        assert_eq!(text(r#"{"choices":[{"delta":{},"finish_reason":"stop"}]}"#), Ok((String::new(), true)));
+        assert_eq!(text(r#"{"choices":[],"usage":{"prompt_tokens":1}}"#), Ok((String::new(), false)));
+        assert_eq!(text(r#"{"error":{"message":"full"}}"#), Err(Failure::Malformed(Flaw::Error)));
+        assert_eq!(text("?"), Err(Failure::Malformed(Flaw::NotACompletion)));
+    }
+}
