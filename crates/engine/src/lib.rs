@@ -7,6 +7,7 @@ pub mod clock;
 pub mod commands;
 pub mod config;
 pub mod context;
+pub mod control;
 mod engine;
 pub mod error;
 pub mod history;
