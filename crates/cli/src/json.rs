@@ -2,6 +2,7 @@
 
 use crate::out;
 use segue_core::decision::{Action, Cause, Confidence};
+use segue_core::observed::Observed;
 use segue_core::scope;
 use segue_core::segment;
 use segue_core::session::Key;
@@ -40,9 +41,19 @@ pub fn outcome(line: usize, outcome: &Outcome) -> Value {
         "notice": outcome.notice,
         "reply": outcome.reply,
         "reasons": outcome.reasons,
-        "signals": Map::new(),
-        "control_model": "builtin",
+        "signals": outcome.observed.as_deref().map_or_else(|| Value::Object(Map::new()), signals),
+        "control_model": outcome.control_model(),
+        "options": outcome.options(),
     })
+}
+
+/// What was observed about a message. How long that took is left out: the same file gives the same bytes.
+pub fn signals(observed: &Observed) -> Value {
+    let mut value = serde_json::to_value(observed).unwrap_or_default();
+    if let Value::Object(fields) = &mut value {
+        fields.remove("took_us");
+    }
+    value
 }
 
 /// A line of a replay that could not be taken, with every field that the others have.
@@ -63,6 +74,7 @@ pub fn left_out(line: usize, scope: Option<&scope::Key>, why: &str) -> Value {
         "reasons": [why],
         "signals": Map::new(),
         "control_model": "builtin",
+        "options": [],
         "error": why,
     })
 }
@@ -145,6 +157,11 @@ pub fn explained(explained: &Explained) -> Value {
         "cause": decision.cause,
         "confidence": decision.confidence,
         "policy": decision.policy,
+        "version": decision.version,
+        "rule": decision.rule,
+        "signals": decision.signals.as_deref(),
+        "thresholds": decision.thresholds,
+        "alternatives": decision.alternatives,
         "reasons": reasons,
         "because": decision.reasons,
         "notice": decision.notice.as_ref().map(|notice| words::notice(Language::En, scope, notice)),

@@ -1,7 +1,9 @@
 //! Decisions: what was decided for a turn, and why.
 
 use crate::entry::Seq;
+use crate::evidence::Semantic;
 use crate::notice::{Notice, Since};
+use crate::observed::{Ailment, Answer, Observed, Share};
 use crate::session::Number;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -150,6 +152,142 @@ pub enum Reason {
         /// The command, without what it was given.
         command: String,
     },
+    /// What the message is about, beside what the session is about.
+    Belongs {
+        /// The band.
+        band: Semantic,
+        /// The probability that it belongs.
+        belongs: Share,
+    },
+    /// The message is about something else, surely enough.
+    Shifted {
+        /// The probability of something else.
+        shifts: Share,
+        /// The probability above which a session begins.
+        threshold: Share,
+    },
+    /// The user was silent for long enough to matter.
+    Paused {
+        /// How long.
+        gap_ms: i64,
+        /// From where on it matters.
+        limit_ms: i64,
+        /// Since what.
+        #[serde(default, skip_serializing_if = "Since::is_message")]
+        since: Since,
+    },
+    /// Work may lie for longer than the user was silent.
+    WithinIdle {
+        /// How long the user was silent.
+        gap_ms: i64,
+        /// How long work may lie.
+        limit_ms: i64,
+        /// Since what.
+        #[serde(default, skip_serializing_if = "Since::is_message")]
+        since: Since,
+    },
+    /// The context window fills.
+    WindowAt {
+        /// How full it is, in percent.
+        percent: u32,
+    },
+    /// The conversation gets nowhere.
+    Stuck {
+        /// What is wrong.
+        findings: Vec<Ailment>,
+    },
+    /// The message is about what an earlier session was about.
+    LikeEarlier {
+        /// The session.
+        session: Number,
+        /// The probability that it belongs there.
+        belongs: Share,
+    },
+    /// A session began because of its topic a moment ago; not again so soon.
+    ShiftedLately {
+        /// How long ago.
+        ago_ms: i64,
+        /// How long it does not happen again.
+        cooldown_ms: i64,
+    },
+    /// The user was asked a moment ago; not again so soon.
+    AskedLately {
+        /// How long ago.
+        ago_ms: i64,
+        /// How long nobody is asked again.
+        cooldown_ms: i64,
+    },
+    /// The user answered our question.
+    Answered {
+        /// The answer.
+        answer: Answer,
+    },
+    /// The user took the rotation back, in words.
+    Objected,
+    /// The message belongs to the session before the rotation: it was a mistake.
+    BelongsBefore {
+        /// The session before.
+        session: Number,
+        /// The probability that it belongs there.
+        belongs: Share,
+    },
+    /// A model was asked.
+    ModelAsked {
+        /// Its name in the configuration.
+        name: String,
+    },
+}
+
+/// What else could have happened, and what would have led to it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Alternative {
+    /// What would have happened.
+    pub action: Action,
+    /// What it would have taken.
+    pub tip: Tip,
+}
+
+/// The thresholds that were in force for a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Thresholds {
+    /// The silence past which a session is over.
+    pub silence_ms: i64,
+    /// The probability of something else above which a session begins.
+    pub shift: Share,
+}
+
+/// What would have tipped a decision.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Tip {
+    /// A longer silence.
+    SilenceOver {
+        /// Longer than this.
+        limit_ms: i64,
+        /// It was this.
+        was_ms: i64,
+    },
+    /// A shorter silence.
+    SilenceUpTo {
+        /// Up to this.
+        limit_ms: i64,
+        /// It was this.
+        was_ms: i64,
+    },
+    /// A message that belongs less.
+    BelongsBelow {
+        /// Less than this.
+        border: Share,
+        /// It was this.
+        was: Share,
+    },
+    /// A message that belongs more.
+    BelongsFrom {
+        /// As much as this.
+        border: Share,
+        /// It was this.
+        was: Share,
+    },
 }
 
 /// What was decided for a turn, and why.
@@ -167,8 +305,23 @@ pub struct Decision {
     pub confidence: Confidence,
     /// The policy that was in force.
     pub policy: String,
+    /// The version of the rules.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<u32>,
+    /// The rule that said so.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub rule: String,
     /// Why.
     pub reasons: Vec<Reason>,
+    /// What was observed about the message, if anything was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signals: Option<Box<Observed>>,
+    /// The thresholds that were in force.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thresholds: Option<Thresholds>,
+    /// What would have tipped it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub alternatives: Vec<Alternative>,
     /// What the user was told.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub notice: Option<Notice>,

@@ -5,7 +5,7 @@
 //! is hashed as it was written and never written again.
 
 use crate::Timestamp;
-use crate::decision::Decision;
+use crate::decision::{Cause, Decision};
 use crate::digest::Digest;
 use crate::message::{Message, MessageId, Role};
 use crate::segment;
@@ -106,6 +106,12 @@ kinds! {
     Deleted = 31, "deleted";
     /// Bodies were erased on request.
     Erased = 32, "erased";
+    /// The user was asked about a message.
+    Asked = 33, "asked";
+    /// A session got a control model of its own, or lost it.
+    Controlled = 34, "controlled";
+    /// The user answered that the message stays where it is.
+    Answered = 35, "answered";
 }
 
 impl Kind {
@@ -161,6 +167,9 @@ pub struct Opened {
     /// The session that was latest before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<Number>,
+    /// What caused it, if nobody asked for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cause: Option<Cause>,
 }
 
 /// The end of a segment.
@@ -182,6 +191,40 @@ pub struct Resumed {
     pub session: Number,
     /// The session that was latest before.
     pub from: Number,
+    /// What it took along from there: a message that was held, and what came after it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub moved: Option<Moved>,
+}
+
+/// A part of one session's view that went to another one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Moved {
+    /// What the session keeps that it came from.
+    pub kept: Spans,
+    /// What went.
+    pub taken: Spans,
+}
+
+/// The user was asked about a message.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Asked {
+    /// The message, which is held until there is an answer.
+    pub held: Seq,
+    /// What kind of evidence led to the question.
+    pub cause: Cause,
+    /// An older session that the message may belong to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub older: Option<Number>,
+}
+
+/// A session's own control model.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Controlled {
+    /// The session.
+    pub session: Number,
+    /// The model's name in the configuration; nothing for the usual one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
 }
 
 /// A session that begins with a part of another one.
@@ -285,6 +328,12 @@ pub enum Body {
     Deleted(Dropped),
     /// An erasure.
     Erased(Erased),
+    /// A question to the user.
+    Asked(Asked),
+    /// A session's own control model.
+    Controlled(Controlled),
+    /// The message that was asked about stays where it is.
+    Answered,
     /// This body was erased; what it was is known by its kind only.
     Gone(Kind),
 }
@@ -324,6 +373,9 @@ impl Body {
             Self::Pruned(_) => Kind::Pruned,
             Self::Deleted(_) => Kind::Deleted,
             Self::Erased(_) => Kind::Erased,
+            Self::Asked(_) => Kind::Asked,
+            Self::Controlled(_) => Kind::Controlled,
+            Self::Answered => Kind::Answered,
             Self::Gone(kind) => *kind,
         }
     }
@@ -339,11 +391,13 @@ impl Body {
             Self::Resumed(body) => serde_json::to_string(body),
             Self::Forked(body) | Self::Split(body) => serde_json::to_string(body),
             Self::Merged(body) => serde_json::to_string(body),
-            Self::Undone | Self::Gone(_) => Ok("{}".to_owned()),
+            Self::Undone | Self::Answered | Self::Gone(_) => Ok("{}".to_owned()),
             Self::Cleared(body) | Self::Attached(body) => serde_json::to_string(body),
             Self::Renamed(body) => serde_json::to_string(body),
             Self::Pruned(body) | Self::Deleted(body) => serde_json::to_string(body),
             Self::Erased(body) => serde_json::to_string(body),
+            Self::Asked(body) => serde_json::to_string(body),
+            Self::Controlled(body) => serde_json::to_string(body),
         }
     }
 
@@ -368,6 +422,9 @@ impl Body {
             Kind::Pruned => Self::Pruned(serde_json::from_str(text)?),
             Kind::Deleted => Self::Deleted(serde_json::from_str(text)?),
             Kind::Erased => Self::Erased(serde_json::from_str(text)?),
+            Kind::Asked => Self::Asked(serde_json::from_str(text)?),
+            Kind::Controlled => Self::Controlled(serde_json::from_str(text)?),
+            Kind::Answered => Self::Answered,
         })
     }
 }

@@ -2,11 +2,14 @@
 //!
 //! Where the bands come from is not this crate's business; `segue-signals` finds them in text and numbers.
 
+use serde::{Deserialize, Serialize};
+
 /// Defines bands that can be listed, and named as the documents name them.
 macro_rules! bands {
     ($($(#[$outer:meta])* $name:ident { $($(#[$doc:meta])* $band:ident = $text:literal,)* })*) => {$(
         $(#[$outer])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[serde(rename_all = "snake_case")]
         pub enum $name { $($(#[$doc])* $band,)* }
 
         impl $name {

@@ -4,12 +4,16 @@
 //! error that names the entry, never a panic.
 
 use crate::Timestamp;
+use crate::decision::Cause;
 use crate::digest::Digest;
-use crate::entry::{Body, Branched, Dropped, Merged, Opened, Record, Sealed, Seq, Unreadable};
+use crate::entry::{
+    Asked, Body, Branched, Dropped, Merged, Opened, Record, Resumed, Sealed, Seq, Unreadable,
+};
 use crate::message::Role;
 use crate::segment;
 use crate::session::{Id, Number, Origin, Session, Status};
 use crate::span::Spans;
+use crate::standing::{Question, Rotation, Standing};
 use crate::state::State;
 use crate::undo::Boundary;
 use std::sync::Arc;
@@ -65,13 +69,7 @@ pub fn evolve(state: &mut State, entry: &Record) -> Result<(), Misfit> {
     state.head = entry.seq;
     match &body {
         Body::Opened(opened) => open_new(state, entry, opened),
-        Body::Resumed(resumed) => {
-            open_segment(state, entry, resumed.session);
-            session_mut(state, entry, resumed.session)?;
-            let (from, to, at) = (resumed.from, resumed.session, entry.seq);
-            push_boundary(state, Boundary::Resumed { from, to, at });
-            Ok(())
-        }
+        Body::Resumed(resumed) => resume(state, entry, resumed),
         Body::Forked(branch) => branch_off(state, entry, branch, Origin::Fork),
         Body::Split(branch) => branch_off(state, entry, branch, Origin::Split),
         Body::Attached(of) => {
@@ -93,6 +91,20 @@ pub fn evolve(state: &mut State, entry: &Record) -> Result<(), Misfit> {
         Body::Merged(merged) => merge(state, entry, merged),
         Body::Undone => undo(state, entry),
         Body::Cleared(of) => clear(state, entry, of.session),
+        Body::Asked(asked) => ask(state, entry, asked),
+        Body::Answered => {
+            standing_mut(state).question = None;
+            Ok(())
+        }
+        Body::Controlled(controlled) => {
+            session_mut(state, entry, controlled.session)?;
+            let models = &mut standing_mut(state).control_models;
+            match &controlled.model {
+                Some(model) => _ = models.insert(controlled.session, model.clone()),
+                None => _ = models.remove(&controlled.session),
+            }
+            Ok(())
+        }
         Body::Message(..) | Body::Command(_) | Body::Decision(_) | Body::Erased(_) | Body::Gone(_) => Ok(()),
     }?;
     if !matches!(body, Body::Sealed(_)) {
@@ -112,10 +124,56 @@ fn count(state: &mut State, entry: &Record) -> Result<(), Misfit> {
     open.updated_at = clock;
     let Some(role) = entry.kind.role() else { return Ok(()) };
     open.messages += 1;
+    state.messages += 1;
     if role == Role::User {
         open.last_user_at = Some(clock);
+        hear(state);
     }
-    state.messages += 1;
+    Ok(())
+}
+
+/// Whatever the user says next settles a question, and is one more message since the rotation.
+fn hear(state: &mut State) {
+    if state.standing.question.is_none() && state.standing.rotation.is_none() {
+        return;
+    }
+    let standing = standing_mut(state);
+    standing.question = None;
+    if let Some(rotation) = &mut standing.rotation {
+        rotation.heard = rotation.heard.saturating_add(1);
+    }
+}
+
+fn standing_mut(state: &mut State) -> &mut Standing {
+    Arc::make_mut(&mut state.standing)
+}
+
+fn ask(state: &mut State, entry: &Record, asked: &Asked) -> Result<(), Misfit> {
+    let misfit = Misfit::Segment { seq: entry.seq, segment: entry.segment };
+    let open = state.open.as_ref().filter(|open| open.number == entry.segment).ok_or(misfit)?;
+    // The question stands right behind the message that it is about.
+    let before = open.messages.saturating_sub(1);
+    let (segment, clock) = (open.number, state.clock);
+    let standing = standing_mut(state);
+    let Asked { held, cause, older } = *asked;
+    standing.question = Some(Question { held, segment, before, cause, older });
+    standing.asked_at = Some(clock);
+    Ok(())
+}
+
+fn resume(state: &mut State, entry: &Record, resumed: &Resumed) -> Result<(), Misfit> {
+    open_segment(state, entry, resumed.session);
+    let session = session_mut(state, entry, resumed.session)?;
+    let taken = match &resumed.moved {
+        Some(moved) => {
+            session.spans = session.spans.union(&moved.taken);
+            session_mut(state, entry, resumed.from)?.spans = moved.kept.clone();
+            moved.taken.clone()
+        }
+        None => Spans::default(),
+    };
+    let (from, to, at) = (resumed.from, resumed.session, entry.seq);
+    push_boundary(state, Boundary::Resumed { from, to, at, taken });
     Ok(())
 }
 
@@ -170,8 +228,15 @@ fn open_new(state: &mut State, entry: &Record, opened: &Opened) -> Result<(), Mi
     let origin = if opened.parent.is_some() { Origin::New } else { Origin::First };
     create(state, opened.session, opened.id, opened.parent, origin);
     open_segment(state, entry, opened.session);
-    if let Some(from) = opened.parent {
-        push_boundary(state, Boundary::Created { from, to: opened.session, at: entry.seq });
+    let Some(from) = opened.parent else { return Ok(()) };
+    push_boundary(state, Boundary::Created { from, to: opened.session, at: entry.seq });
+    if let Some(cause) = opened.cause {
+        let clock = state.clock;
+        let standing = standing_mut(state);
+        standing.rotation = Some(Rotation { from, to: opened.session, cause, heard: 0 });
+        if cause == Cause::Semantic {
+            standing.shifted_at = Some(clock);
+        }
     }
     Ok(())
 }
@@ -190,6 +255,9 @@ fn branch_off(state: &mut State, entry: &Record, branch: &Branched, origin: Orig
 
 fn seal(state: &mut State, entry: &Record, sealed: &Sealed) -> Result<(), Misfit> {
     let is_main = state.open.as_ref().is_some_and(|open| open.number == entry.segment);
+    if is_main {
+        let_go(state);
+    }
     let slot = if is_main { &mut state.open } else { &mut state.side };
     let misfit = Misfit::Segment { seq: entry.seq, segment: entry.segment };
     let open = slot.take_if(|open| open.number == entry.segment).ok_or(misfit)?;
@@ -202,6 +270,14 @@ fn seal(state: &mut State, entry: &Record, sealed: &Sealed) -> Result<(), Misfit
     session.spans = session.spans.with(tail);
     session.updated_at = session.updated_at.max(sealed.updated_at);
     Ok(())
+}
+
+/// Forgets the question and the rotation: the segment that they were about is over.
+fn let_go(state: &mut State) {
+    if state.standing.question.is_some() || state.standing.rotation.is_some() {
+        let standing = standing_mut(state);
+        (standing.question, standing.rotation) = (None, None);
+    }
 }
 
 fn merge(state: &mut State, entry: &Record, merged: &Merged) -> Result<(), Misfit> {
@@ -241,12 +317,12 @@ fn undo(state: &mut State, entry: &Record) -> Result<(), Misfit> {
             give_back(state, entry, from, &back, updated_at)?;
             move_latest(state, to, from);
         }
-        Boundary::Resumed { from, to, at } => {
+        Boundary::Resumed { from, to, at, taken } => {
             let resumed = session_mut(state, entry, to)?;
             let (kept, since) = resumed.spans.apart(at);
-            resumed.spans = kept;
+            resumed.spans = kept.without(&taken);
             let updated_at = resumed.updated_at;
-            give_back(state, entry, from, &since, updated_at)?;
+            give_back(state, entry, from, &since.union(&taken), updated_at)?;
             move_latest(state, to, from);
         }
         Boundary::Cleared { session, view } => {
@@ -254,6 +330,7 @@ fn undo(state: &mut State, entry: &Record) -> Result<(), Misfit> {
             cleared.spans = cleared.spans.union(&view);
         }
     }
+    let_go(state);
     // Who takes a boundary back wants to stay: that is as fresh as an opening.
     if let Some(open) = state.open.as_mut() {
         open.opened_at = state.clock;
@@ -281,8 +358,27 @@ fn clear(state: &mut State, entry: &Record, number: Number) -> Result<(), Misfit
     let misfit = Misfit::Segment { seq: entry.seq, segment: entry.segment };
     let open = state.open.as_mut().ok_or(misfit)?;
     (open.view_from, open.view_skips) = (entry.seq, open.messages);
+    let_go(state);
     push_boundary(state, Boundary::Cleared { session: number, view });
     Ok(())
+}
+
+/// Keeps nothing in mind about sessions that are gone.
+fn forget(state: &mut State, gone: &[Number]) {
+    let offered = |standing: &Standing| standing.question.as_ref().and_then(|question| question.older);
+    for number in gone {
+        if offered(&state.standing) == Some(*number)
+            && let Some(question) = &mut standing_mut(state).question
+        {
+            question.older = None;
+        }
+        if state.standing.control_models.contains_key(number) {
+            standing_mut(state).control_models.remove(number);
+        }
+        if state.standing.rotation.as_ref().is_some_and(|rotation| rotation.from == *number) {
+            standing_mut(state).rotation = None;
+        }
+    }
 }
 
 fn drop_sessions(state: &mut State, dropped: &Dropped) {
@@ -292,6 +388,7 @@ fn drop_sessions(state: &mut State, dropped: &Dropped) {
         sessions.remove(number);
         boundaries.forget(*number);
     }
+    forget(state, &dropped.sessions);
     let segments = Arc::make_mut(&mut state.segments);
     for number in &dropped.segments {
         if let Some(sealed) = segments.remove(number) {

@@ -5,47 +5,67 @@ use crate::decision::Reason;
 use crate::notice::{Limit, Since};
 use crate::policy::Segmented;
 use crate::segment;
+use jiff::SignedDuration;
 use jiff::civil::Date;
+
+/// How long the user has been silent, and since what.
+///
+/// It is measured from the user's own last message, or from the opening of the segment if that is later, so
+/// that a session that was just opened or resumed is fresh.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Silence {
+    /// How long.
+    pub gap: SignedDuration,
+    /// The same in milliseconds.
+    pub gap_ms: i64,
+    /// Since what.
+    pub since: Since,
+    at: Timestamp,
+}
+
+impl Silence {
+    /// Measures the silence before a message of the user.
+    pub fn of(open: &segment::Open, now: Timestamp) -> Self {
+        let (since, at) = match open.last_user_at {
+            Some(at) if at >= open.opened_at => (Since::Message, at),
+            _ => (Since::Opening, open.opened_at),
+        };
+        let gap = now.duration_since(at);
+        Self { gap, gap_ms: millis(gap), since, at }
+    }
+}
 
 /// Whether a session is fresh.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Freshness {
     /// It goes on.
-    Fresh {
-        /// How long it has been.
-        gap_ms: i64,
-        /// Since what.
-        since: Since,
-    },
-    /// It is over.
-    Expired {
-        /// How long it has been.
-        gap_ms: i64,
-        /// Since what.
-        since: Since,
-        /// What ran out.
-        limit: Limit,
-    },
+    Fresh(Silence),
+    /// It is over, because of what ran out.
+    Expired(Silence, Limit),
+}
+
+/// What the end of a day does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DayEnd {
+    /// It ends every session.
+    Strict,
+    /// It ends those in which nothing was said for more than an hour.
+    AfterAnHour,
 }
 
 /// Tells whether the open segment's session is still fresh for a message of the user.
-///
-/// The gap is measured from the user's own last message, or from the opening of the segment if that is
-/// later, so that a session that was just opened or resumed is fresh.
-pub fn freshness(policy: &Segmented, open: &segment::Open, now: Timestamp) -> Freshness {
-    let (since, at) = match open.last_user_at {
-        Some(at) if at >= open.opened_at => (Since::Message, at),
-        _ => (Since::Opening, open.opened_at),
+pub fn freshness(policy: &Segmented, day_end: DayEnd, open: &segment::Open, now: Timestamp) -> Freshness {
+    let silence = Silence::of(open, now);
+    let pause = match day_end {
+        DayEnd::Strict => SignedDuration::ZERO,
+        DayEnd::AfterAnHour => SignedDuration::from_hours(1),
     };
-    let gap = now.duration_since(at);
-    let gap_ms = millis(gap);
-    if gap > policy.active_window {
-        let limit = Limit::Window { window_ms: millis(policy.active_window) };
-        Freshness::Expired { gap_ms, since, limit }
-    } else if day(policy, at) < day(policy, now) {
-        Freshness::Expired { gap_ms, since, limit: Limit::Day }
+    if silence.gap > policy.active_window {
+        Freshness::Expired(silence, Limit::window(policy.active_window))
+    } else if silence.gap > pause && day(policy, silence.at) < day(policy, now) {
+        Freshness::Expired(silence, Limit::Day)
     } else {
-        Freshness::Fresh { gap_ms, since }
+        Freshness::Fresh(silence)
     }
 }
 
@@ -53,18 +73,30 @@ impl Freshness {
     /// Returns the reason to record.
     pub fn reason(self, policy: &Segmented) -> Reason {
         match self {
-            Self::Fresh { gap_ms, since } => {
+            Self::Fresh(Silence { gap_ms, since, .. }) => {
                 Reason::WithinWindow { gap_ms, window_ms: millis(policy.active_window), since }
             }
-            Self::Expired { gap_ms, since, limit: Limit::Window { window_ms } } => {
-                Reason::WindowPassed { gap_ms, window_ms, since }
-            }
-            Self::Expired { gap_ms, since, limit: Limit::Day } => Reason::DayPassed { gap_ms, since },
+            Self::Expired(silence, limit) => limit.reason(silence),
         }
     }
 }
 
-fn millis(duration: jiff::SignedDuration) -> i64 {
+impl Limit {
+    /// Makes the limit of a length of time.
+    pub fn window(window: SignedDuration) -> Self {
+        Self::Window { window_ms: millis(window) }
+    }
+
+    /// Returns the reason to record when it ran out.
+    pub fn reason(self, Silence { gap_ms, since, .. }: Silence) -> Reason {
+        match self {
+            Self::Window { window_ms } => Reason::WindowPassed { gap_ms, window_ms, since },
+            Self::Day => Reason::DayPassed { gap_ms, since },
+        }
+    }
+}
+
+fn millis(duration: SignedDuration) -> i64 {
     i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)
 }
 
@@ -108,9 +140,9 @@ mod tests {
             view_from: Seq(1),
             view_skips: 0,
         };
-        match freshness(&policy, &open, now.parse().unwrap()) {
-            Freshness::Fresh { .. } => None,
-            Freshness::Expired { limit, .. } => Some(limit),
+        match freshness(&policy, DayEnd::Strict, &open, now.parse().unwrap()) {
+            Freshness::Fresh(_) => None,
+            Freshness::Expired(_, limit) => Some(limit),
         }
     }
 

@@ -54,7 +54,7 @@ impl Row {
     }
 }
 
-/// Finds the row for some evidence, by its number in [`MATRIX`].
+/// Finds the row for some evidence, with its number in [`MATRIX`], counted from 1.
 ///
 /// ```
 /// use segue_core::evidence::{Evidence, Health, Intent, Pause, Semantic, Window};
@@ -66,10 +66,11 @@ impl Row {
 ///     pause: Pause::Short,
 ///     health: Health::Good,
 /// };
-/// assert_eq!(matrix::row(&evidence).action, Action::Continue);
+/// assert_eq!(matrix::row(&evidence).1.action, Action::Continue);
 /// ```
-pub fn row(evidence: &Evidence) -> &'static Row {
-    MATRIX.iter().find(|row| row.covers(evidence)).unwrap_or(&LAST)
+pub fn row(evidence: &Evidence) -> (usize, &'static Row) {
+    let found = MATRIX.iter().position(|row| row.covers(evidence));
+    found.map_or((MATRIX.len(), &LAST), |at| (at + 1, &MATRIX[at]))
 }
 
 /// Going on is what is done where nothing speaks against it. The last row of the matrix covers everything

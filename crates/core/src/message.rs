@@ -80,6 +80,9 @@ pub struct Message {
     /// The calls that the agent makes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tool_calls: Vec<ToolCall>,
+    /// The session that this is a summary of, carried over from there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub carried_from: Option<crate::session::Number>,
 }
 
 impl Message {

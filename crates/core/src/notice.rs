@@ -46,6 +46,90 @@ pub enum Notice {
         #[serde(default, skip_serializing_if = "WayBack::is_open")]
         way_back: WayBack,
     },
+    /// A new session began because the message is about something else.
+    Shifted {
+        /// The session.
+        session: Number,
+        /// The session before it.
+        previous: Number,
+        /// An earlier session that is like it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        like: Option<Number>,
+        /// How many old sessions were pruned.
+        pruned: u32,
+        /// Whether `/undo` takes it back.
+        #[serde(default, skip_serializing_if = "WayBack::is_open")]
+        way_back: WayBack,
+    },
+    /// A new session began because the context window was full.
+    Overflowed {
+        /// The session.
+        session: Number,
+        /// The session before it.
+        previous: Number,
+        /// How full the window was, in percent.
+        percent: u32,
+        /// Whether the summary went along.
+        summary: Summary,
+        /// How many old sessions were pruned.
+        pruned: u32,
+        /// Whether `/undo` takes it back.
+        #[serde(default, skip_serializing_if = "WayBack::is_open")]
+        way_back: WayBack,
+    },
+    /// The user is asked where a message belongs.
+    Question {
+        /// The session that holds it.
+        session: Number,
+        /// What is at stake.
+        stake: Stake,
+        /// An older session that it may belong to.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        older: Option<Number>,
+    },
+    /// The user answered: the message stays.
+    Stays {
+        /// The session.
+        session: Number,
+    },
+    /// The user answered: the message begins a new session.
+    Fresh {
+        /// The session.
+        session: Number,
+        /// The session that it was sent to.
+        previous: Number,
+        /// Whether a summary went along.
+        summary: Summary,
+        /// How many old sessions were pruned.
+        pruned: u32,
+        /// Whether `/undo` takes it back.
+        #[serde(default, skip_serializing_if = "WayBack::is_open")]
+        way_back: WayBack,
+    },
+    /// The user answered: the message belongs to an older session, which is latest again.
+    BackTo {
+        /// The session.
+        session: Number,
+        /// The session that the message was sent to.
+        previous: Number,
+    },
+    /// A rotation was taken back: by the user's words, or because what was said since belongs to the session
+    /// before.
+    Rejoined {
+        /// The session that is latest now.
+        session: Number,
+        /// The session that was latest before.
+        from: Number,
+        /// Who took it back.
+        by: Reversal,
+    },
+    /// A session got a control model of its own, or the usual one again.
+    Controlled {
+        /// The session.
+        session: Number,
+        /// The model's name; nothing for the usual one.
+        model: Option<String>,
+    },
     /// A legacy session was emptied.
     Cleared {
         /// The session.
@@ -120,6 +204,41 @@ pub enum Notice {
         /// How many.
         entries: u32,
     },
+}
+
+/// Whether a summary of the session before went along.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Summary {
+    /// It did.
+    Carried,
+    /// It did not.
+    Left,
+}
+
+/// What a question is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Stake {
+    /// The message seems to be about something else.
+    Topic,
+    /// The user has been away.
+    Pause {
+        /// For how long.
+        gap_ms: i64,
+    },
+    /// The conversation seems to be stuck.
+    Stuck,
+}
+
+/// Who took a rotation back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reversal {
+    /// The user, in words.
+    User,
+    /// Later messages.
+    Evidence,
 }
 
 /// What ran out when a session expired.

@@ -1,5 +1,6 @@
 //! Policies: the settings by which the rules decide.
 
+use crate::observed::Share;
 use jiff::SignedDuration;
 use jiff::civil::Time;
 use jiff::tz::TimeZone;
@@ -45,6 +46,111 @@ impl Default for Segmented {
     }
 }
 
+/// The timing of 003: the longer the pause, the less goes on by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Adaptive {
+    /// From here the summary is given to the model again.
+    pub reinject_from: SignedDuration,
+    /// From here the user is asked.
+    pub ask_from: SignedDuration,
+    /// Past this a new session begins.
+    pub new_after: SignedDuration,
+}
+
+impl Default for Adaptive {
+    fn default() -> Self {
+        Self {
+            reinject_from: SignedDuration::from_hours(1),
+            ask_from: SignedDuration::from_hours(4),
+            new_after: SignedDuration::from_hours(24),
+        }
+    }
+}
+
+/// The timing of 001: work survives the night.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Tasks {
+    /// Past this the user is asked whether the work goes on.
+    pub idle_timeout: SignedDuration,
+    /// Past this a new session begins.
+    pub stale_timeout: SignedDuration,
+}
+
+impl Default for Tasks {
+    fn default() -> Self {
+        Self {
+            idle_timeout: SignedDuration::from_hours(24),
+            stale_timeout: SignedDuration::from_hours(7 * 24),
+        }
+    }
+}
+
+/// When what a message is about may begin a session by itself (M-B4, M-E1).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shift {
+    /// The probability of a new topic above which it does.
+    pub threshold: Share,
+    /// How long it then does not happen again.
+    pub cooldown: SignedDuration,
+}
+
+impl Default for Shift {
+    fn default() -> Self {
+        Self { threshold: Share::new(0.9), cooldown: SignedDuration::from_mins(10) }
+    }
+}
+
+/// How long no second question is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Question {
+    /// The time between two questions.
+    pub cooldown: SignedDuration,
+}
+
+impl Default for Question {
+    fn default() -> Self {
+        Self { cooldown: SignedDuration::from_mins(30) }
+    }
+}
+
+/// Whose timing decides when a session is over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Rule {
+    /// That of 000.
+    Segmented,
+    /// That of 003.
+    Adaptive,
+    /// That of 001.
+    Task,
+    /// All of them: `task` while a task is open, else `segmented`, and inside its window `adaptive`.
+    #[default]
+    Layered,
+}
+
+impl Rule {
+    /// All rules, by their names.
+    pub const ALL: &[(&str, Self)] = &[
+        ("segmented", Self::Segmented),
+        ("adaptive", Self::Adaptive),
+        ("task", Self::Task),
+        ("layered", Self::Layered),
+    ];
+
+    /// Returns the name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Segmented => "segmented",
+            Self::Adaptive => "adaptive",
+            Self::Task => "task",
+            Self::Layered => "layered",
+        }
+    }
+}
+
+/// The version of the rules, which decision records carry: it changes when the same evidence would be decided
+/// otherwise.
+pub const RULES_VERSION: u32 = 1;
+
 /// How many sessions of a scope are kept, the active one included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Backlog(std::num::NonZeroU32);
@@ -74,8 +180,18 @@ pub struct Policy {
     pub mode: Mode,
     /// Whether anything but a command may move a session.
     pub auto_route: AutoRoute,
-    /// When a session is no longer fresh.
+    /// Whose timing decides.
+    pub rule: Rule,
+    /// The timing of 000.
     pub segmented: Segmented,
+    /// The timing of 003.
+    pub adaptive: Adaptive,
+    /// The timing of 001.
+    pub tasks: Tasks,
+    /// When meaning alone begins a session.
+    pub shift: Shift,
+    /// How often the user may be asked.
+    pub question: Question,
     /// How many sessions are kept.
     pub backlog: Backlog,
 }
@@ -84,7 +200,7 @@ impl Policy {
     /// Returns the name that decisions record.
     pub fn name(&self) -> &'static str {
         match self.mode {
-            Mode::Segmented => "segmented",
+            Mode::Segmented => self.rule.name(),
             Mode::Legacy => "legacy",
         }
     }

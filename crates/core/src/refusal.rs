@@ -46,6 +46,12 @@ pub enum Refusal {
     /// There is nothing to erase.
     #[error("there is nothing left to erase")]
     NothingToErase,
+    /// There is no question to answer.
+    #[error("nothing was asked")]
+    NothingAsked,
+    /// The question did not offer an older session.
+    #[error("no older session was offered")]
+    NothingOffered,
     /// The state does not fit itself: a defect of the program or damage on disk.
     #[error("the scope's state is damaged: {0}; run `segue verify`")]
     Damaged(String),

@@ -139,6 +139,34 @@ impl Spans {
         (Self(earlier), Self(later))
     }
 
+    /// Tells whether nothing is seen.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Returns these spans without the others, each of which must lie inside one of these or outside all.
+    #[must_use]
+    pub fn without(&self, others: &Self) -> Self {
+        let mut left = self.0.clone();
+        for gone in &others.0 {
+            let mut next = Vec::with_capacity(left.len() + 1);
+            for span in left {
+                if span.segment != gone.segment || gone.last < span.first || span.last < gone.first {
+                    next.push(span);
+                    continue;
+                }
+                if span.first < gone.first {
+                    next.push(Span { last: gone.first.previous(), through: gone.before, ..span });
+                }
+                if gone.last < span.last {
+                    next.push(Span { first: gone.last.next(), before: gone.through, ..span });
+                }
+            }
+            left = next;
+        }
+        Self(left)
+    }
+
     /// Takes the spans apart into those that begin before `seq` and those that begin at it or later.
     pub fn apart(&self, seq: Seq) -> (Self, Self) {
         let (earlier, later) = self.0.iter().partition(|span| span.first < seq);
@@ -206,6 +234,9 @@ mod tests {
             prop_assert_eq!(seen(&later), all.iter().copied().filter(|s| *s >= border).collect());
             prop_assert_eq!((earlier.messages() + later.messages()) as usize, all.len());
             prop_assert_eq!(seen(&earlier.union(&later)), seen(&view));
+            prop_assert_eq!(seen(&view.without(&later)), seen(&earlier));
+            prop_assert_eq!(view.without(&later).messages(), earlier.messages());
+            prop_assert_eq!(view.without(&earlier).messages(), later.messages());
         }
     }
 }

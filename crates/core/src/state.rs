@@ -7,6 +7,7 @@ use crate::scope;
 use crate::segment;
 use crate::session::{self, Number, Session};
 use crate::span::{Span, Spans};
+use crate::standing::Standing;
 use crate::undo::Boundaries;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -41,6 +42,8 @@ pub struct State {
     pub segments: Arc<BTreeMap<segment::Number, segment::Sealed>>,
     /// What can be undone.
     pub boundaries: Arc<Boundaries>,
+    /// What is kept in mind between messages.
+    pub standing: Arc<Standing>,
 }
 
 impl State {
@@ -59,6 +62,7 @@ impl State {
             sessions: Arc::default(),
             segments: Arc::default(),
             boundaries: Arc::default(),
+            standing: Arc::default(),
         }
     }
 

@@ -32,6 +32,9 @@ pub enum Boundary {
         to: Number,
         /// The entry that resumed it.
         at: Seq,
+        /// What it took along from the session before.
+        #[serde(default, skip_serializing_if = "Spans::is_empty")]
+        taken: Spans,
     },
     /// The one session of a legacy scope was emptied.
     Cleared {

@@ -45,7 +45,7 @@ fn r8_the_rows_of_the_document_stand() {
         (7, of(Semantic::Medium, none, Window::Warning, Medium, Bad), Action::Ask, None),
         (8, of(Semantic::Medium, none, ok, Medium, Good), Action::ContinueReinject, None),
     ] {
-        let found = row(&evidence);
+        let (_, found) = row(&evidence);
         assert_eq!(found.source, Source::Document(number), "{evidence:?}");
         assert_eq!(found.action, action);
         if let Some(confidence) = confidence {
@@ -58,7 +58,7 @@ fn r8_the_rows_of_the_document_stand() {
 #[test]
 fn r8_what_must_hold_in_every_row() {
     for evidence in Evidence::all() {
-        let found = row(&evidence);
+        let (_, found) = row(&evidence);
         if evidence.intent == Intent::New {
             assert_eq!(found.action, Action::New, "{evidence:?}");
         } else if evidence.semantic == Semantic::Unknown

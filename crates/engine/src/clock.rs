@@ -7,6 +7,12 @@ use segue_core::session::Id;
 pub trait Clock: Send + Sync {
     /// Returns the time now.
     fn now(&self) -> Timestamp;
+
+    /// Returns microseconds since some moment, to measure how long something takes. A clock that stands still
+    /// returns nothing but 0, so that the same input leads to the same bytes.
+    fn ticks_us(&self) -> u64 {
+        0
+    }
 }
 
 /// Makes ids that nobody has made before.
@@ -23,6 +29,13 @@ impl Clock for SystemClock {
     #[allow(clippy::disallowed_methods, reason = "this is the one place")]
     fn now(&self) -> Timestamp {
         Timestamp::now()
+    }
+
+    #[allow(clippy::disallowed_methods, reason = "this is the one place")]
+    fn ticks_us(&self) -> u64 {
+        static BEGAN: std::sync::OnceLock<std::time::Instant> = std::sync::OnceLock::new();
+        let began = *BEGAN.get_or_init(std::time::Instant::now);
+        u64::try_from(began.elapsed().as_micros()).unwrap_or(u64::MAX)
     }
 }
 

@@ -6,30 +6,28 @@ use crate::config::Language::Auto;
 use crate::config::{Config, UnknownCommand};
 use crate::error::Error;
 use crate::inbound::{Inbound, Target};
-use crate::outcome::{Delivery, Outcome};
+use crate::mind::Mind;
+use crate::observe::may_carry;
+use crate::outcome::Outcome;
 use crate::request::{Refused, Request};
 use crate::route::{route, user};
 use crate::states::States;
+use crate::telling::unmoved;
 use crate::words::{self, Language};
 use segue_core::Timestamp;
-use segue_core::decide::{Circumstances, Decided, decide};
-use segue_core::decision::{Action, Cause, Confidence, Decision, Reason};
-use segue_core::entry::{Body, Seq, Spoken};
+use segue_core::decide::{Circumstances, Command, Decided, decide};
+use segue_core::decision::Action;
+use segue_core::entry::{Seq, Spoken};
 use segue_core::message::{Message, MessageId, Role};
-use segue_core::notice::Notice;
 use segue_core::policy::Policy;
 use segue_core::scope;
-use segue_core::session::Number;
 use segue_core::state::State;
-use segue_signals::intent::{ExplicitIntent, explicit_intent};
+use segue_signals::Classifier;
 use segue_store::{Append, Store};
 use std::sync::Arc;
 
 /// How often a turn is decided again because others were faster.
 const TRIES_MAX: usize = 64;
-
-/// How many entries behind a message its decision is looked for.
-const DECISION_BEHIND_MAX: usize = 8;
 
 /// How far back the language of a conversation is looked for.
 const LANGUAGE_MESSAGES_MAX: usize = 10;
@@ -53,8 +51,9 @@ const LANGUAGE_MESSAGES_MAX: usize = 10;
 pub struct Engine {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) config: Config,
+    pub(crate) classifier: Arc<Classifier>,
     states: States,
-    clock: Arc<dyn Clock>,
+    pub(crate) clock: Arc<dyn Clock>,
     ids: Arc<dyn Ids>,
 }
 
@@ -64,6 +63,7 @@ pub(crate) struct Turn {
     pub(crate) at: Timestamp,
     pub(crate) policy: Policy,
     pub(crate) language: Language,
+    pub(crate) window: u64,
     pub(crate) spoken: Option<Spoken>,
 }
 
@@ -80,7 +80,8 @@ impl Engine {
             tracing::warn!(%error, "dropped sessions could not be deleted; it is tried again at the next start");
         }
         let states = States::new(config.limits.scopes_cached_max);
-        Ok(Self { store, config, states, clock: Arc::new(SystemClock), ids: Arc::new(RandomIds) })
+        let classifier = Arc::new(Classifier::builtin()?);
+        Ok(Self { store, config, classifier, states, clock: Arc::new(SystemClock), ids: Arc::new(RandomIds) })
     }
 
     /// Uses another clock and other ids, for tests.
@@ -132,7 +133,7 @@ impl Engine {
             turn.language = self.spoken_language(&turn).await?;
         }
         match parsed {
-            Parsed::Message => self.ask(&turn, &observe(message)).await,
+            Parsed::Message => self.ask(&turn, &Request::Say(role, message)).await,
             Parsed::Unknown if self.config.commands.unknown == UnknownCommand::Pass => {
                 self.ask(&turn, &Request::Say(role, message)).await
             }
@@ -176,7 +177,8 @@ impl Engine {
     pub(crate) fn turn(&self, scope: scope::Key, user: Option<&str>, at: Timestamp, text: &str) -> Turn {
         let policy = self.config.policy_for(&scope, user);
         let language = self.config.language_for(&scope, user).for_text(text);
-        Turn { scope, at: kept(at), policy, language, spoken: None }
+        let window = self.config.context_window_for(&scope, user);
+        Turn { scope, at: kept(at), policy, language, window, spoken: None }
     }
 
     pub(crate) fn check(&self, role: Role, message: &Message) -> Result<(), Error> {
@@ -277,9 +279,29 @@ impl Engine {
                     loaded.unwrap_or_else(|| Arc::new(State::empty(scope.clone())))
                 }
             };
-            let command = match request.resolve(self.store.as_ref(), &prior).await? {
-                Ok(command) => command,
-                Err(refused) => return self.refuse(scope, id, refused, prior).await,
+            let remembered = drawer.take_mind(scope);
+            let mut mind = None;
+            let command = match request {
+                Request::Say(Role::User, message) => {
+                    mind = self.mind(&prior, remembered).await;
+                    self.hear(turn, &prior, mind.as_ref(), message).await
+                }
+                Request::Answer(answer) => {
+                    mind = self.mind(&prior, remembered).await;
+                    let summary = mind.as_ref().and_then(|mind| self.carry_over(turn, &prior, mind));
+                    Command::Answer { answer: *answer, summary }
+                }
+                Request::Say(..) => {
+                    mind = remembered.filter(|mind| mind.head == prior.head);
+                    match request.resolve(self.store.as_ref(), &prior).await? {
+                        Ok(command) => command,
+                        Err(refused) => return self.refuse(scope, id, refused, prior).await,
+                    }
+                }
+                _ => match request.resolve(self.store.as_ref(), &prior).await? {
+                    Ok(command) => command,
+                    Err(refused) => return self.refuse(scope, id, refused, prior).await,
+                },
             };
             let fresh = self.ids.fresh(turn.at);
             let circumstances = Circumstances { now: turn.at, fresh, spoken: turn.spoken.clone() };
@@ -291,7 +313,7 @@ impl Engine {
             let next = append.next.clone();
             match self.store.append(append).await {
                 Ok(()) => {
-                    drawer.put(next);
+                    drawer.put(next, self.follow(mind, &decided, request));
                     drop(drawer);
                     self.sweep(&decided).await;
                     return Ok(Committed::Done(Box::new(decided)));
@@ -305,6 +327,35 @@ impl Engine {
             }
         }
         Err(Error::Busy { scope: scope.clone() })
+    }
+
+    /// Observes a message of the person.
+    async fn hear(&self, turn: &Turn, prior: &State, mind: Option<&Mind>, message: &Message) -> Command {
+        let observed = self.observe(turn, prior, mind, message).await;
+        let summary = mind.filter(|_| may_carry(prior, &observed));
+        let summary = summary.and_then(|mind| self.carry_over(turn, prior, mind));
+        Command::Hear { message: message.clone(), observed: Box::new(observed), summary }
+    }
+
+    /// Takes a message that was written into what is known about its session; after a boundary it is read again.
+    fn follow(&self, mind: Option<Mind>, decided: &Decided, request: &Request) -> Option<Mind> {
+        let Request::Say(role, message) = request else { return None };
+        let goes_on = match decided.action {
+            Action::Continue | Action::ContinueSummarize | Action::ContinueReinject | Action::Ask => true,
+            Action::New
+            | Action::NewCarryOver
+            | Action::Fork
+            | Action::Resume
+            | Action::Merge
+            | Action::Split
+            | Action::Clear
+            | Action::Command
+            | Action::Refused => false,
+        };
+        // An answer in words is no message of the session.
+        let answered = decided.because_answered();
+        let mind = mind.filter(|mind| goes_on && !answered && mind.session == decided.session)?;
+        mind.follow(&self.classifier, decided.state.head, *role, message)
     }
 
     /// Refuses a request, unless it was accepted before: the first delivery may be why the second one
@@ -330,116 +381,5 @@ impl Engine {
         {
             tracing::warn!(%error, "dropped sessions could not be deleted; it is tried again at the next start");
         }
-    }
-
-    fn told(&self, turn: &Turn, decided: Decided) -> Outcome {
-        let state = &decided.state;
-        let (notice, reasons) = self.in_words(turn, decided.notice.as_ref(), &decided.reasons);
-        let open = state.open.as_ref().filter(|open| open.session == decided.session);
-        let late = state.segments.last_key_value().map(|(number, _)| *number);
-        Outcome {
-            session: decided.session,
-            session_id: state.sessions.get(&decided.session).map(|session| session.id),
-            segment: open.map(|open| open.number).or(late),
-            seq: decided.about,
-            action: decided.action,
-            cause: decided.cause,
-            confidence: decided.confidence,
-            because: decided.reasons,
-            reasons,
-            announces: decided.notice,
-            notice,
-            reply: None,
-            dropped: decided.dropped,
-            delivery: Delivery::First,
-            scope: turn.scope.clone(),
-        }
-    }
-
-    /// Finds the answer that a message got when it was delivered first.
-    async fn told_again(&self, turn: &Turn, seq: Seq) -> Result<Outcome, Error> {
-        let state = self.state(&turn.scope).await?;
-        let record = self.store.get(&turn.scope, seq).await?;
-        let segment = record.as_ref().map(|record| record.segment);
-        let behind = self.store.log(&turn.scope, seq, DECISION_BEHIND_MAX).await?;
-        let decision = behind.iter().find_map(|record| match record.body() {
-            Ok(Body::Decision(decision)) if decision.about == seq => Some((decision, record.segment)),
-            _ => None,
-        });
-        let unmoved = unmoved(&state, Action::Continue);
-        let Some((decision, segment)) = decision.map(|(d, segment)| (d, Some(segment))) else {
-            // Nothing was decided about it: it stands where it was said.
-            let holds =
-                |number: &Number| segment.is_some_and(|segment| state.view(*number).hold(segment, seq));
-            let session = state.list().map(|(number, _)| number).find(holds).unwrap_or(unmoved.session);
-            let session_id = state.sessions.get(&session).map(|session| session.id);
-            let delivery = Delivery::Again;
-            return Ok(Outcome { session, session_id, seq: Some(seq), segment, delivery, ..unmoved });
-        };
-        let Decision {
-            session, action, cause, confidence, reasons: because, notice: announces, refusal, ..
-        } = *decision;
-        let (notice, reasons) = self.in_words(turn, announces.as_ref(), &because);
-        let session_id = state.sessions.get(&session).map(|s| s.id);
-        Ok(Outcome {
-            session,
-            session_id,
-            segment,
-            seq: Some(seq),
-            action,
-            cause,
-            confidence,
-            because,
-            reasons,
-            announces,
-            notice,
-            reply: refusal,
-            delivery: Delivery::Again,
-            ..unmoved
-        })
-    }
-
-    fn in_words(
-        &self,
-        turn: &Turn,
-        notice: Option<&Notice>,
-        reasons: &[Reason],
-    ) -> (Option<String>, Vec<String>) {
-        let notice = notice.map(|notice| words::notice(turn.language, &turn.scope, notice));
-        (notice, reasons.iter().map(|reason| words::reason(turn.language, reason)).collect())
-    }
-}
-
-/// Observes what a message of the person says about where it belongs.
-fn observe(message: Message) -> Request {
-    match explicit_intent(&message.text) {
-        ExplicitIntent::StartOver { phrase, .. } => Request::StartOver(message, phrase),
-        ExplicitIntent::Mention { .. } | ExplicitIntent::Absent => Request::Say(Role::User, message),
-    }
-}
-
-/// Makes the outcome of something that moved nothing.
-fn unmoved(state: &State, action: Action) -> Outcome {
-    let session = state.latest().unwrap_or(Number::FIRST);
-    let cause = match action {
-        Action::Command | Action::Refused => Cause::Command,
-        _ => Cause::None,
-    };
-    Outcome {
-        scope: state.scope.clone(),
-        session,
-        session_id: state.sessions.get(&session).map(|session| session.id),
-        segment: state.open.as_ref().map(|open| open.number),
-        seq: None,
-        action,
-        cause,
-        confidence: Confidence::CERTAIN,
-        because: Vec::new(),
-        reasons: Vec::new(),
-        announces: None,
-        notice: None,
-        reply: None,
-        dropped: Vec::new(),
-        delivery: Delivery::First,
     }
 }

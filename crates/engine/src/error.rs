@@ -37,6 +37,9 @@ pub enum Error {
         /// The scope.
         scope: scope::Key,
     },
+    /// The built-in classifier is damaged.
+    #[error("the built-in classifier cannot be loaded: {0}; install Segue again")]
+    Classifier(#[from] segue_signals::LoadError),
     /// The store did not do what it was asked.
     #[error(transparent)]
     Store(#[from] segue_store::Error),
@@ -49,7 +52,9 @@ impl Error {
             Self::TooLong { bytes, max } => Trouble::TooLong { bytes: *bytes, bytes_max: *max },
             Self::Empty => Trouble::Empty,
             Self::Busy { .. } => Trouble::Busy,
-            Self::IdTooLong { .. } | Self::NoScope { .. } | Self::Store(_) => Trouble::Failed,
+            Self::IdTooLong { .. } | Self::NoScope { .. } | Self::Classifier(_) | Self::Store(_) => {
+                Trouble::Failed
+            }
         }
     }
 }

@@ -12,7 +12,9 @@ mod engine;
 pub mod error;
 pub mod history;
 pub mod inbound;
+mod mind;
 pub mod models;
+mod observe;
 pub mod outcome;
 pub mod persona;
 pub mod port;
@@ -21,6 +23,7 @@ pub mod route;
 pub mod shapes;
 pub mod skills;
 mod states;
+mod telling;
 pub mod words;
 
 pub use engine::Engine;

@@ -3,6 +3,7 @@
 use segue_core::decision::{Action, Cause, Confidence, Reason};
 use segue_core::entry::Seq;
 use segue_core::notice::Notice;
+use segue_core::observed::{Answer, Observed};
 use segue_core::scope;
 use segue_core::segment;
 use segue_core::session::{Id, Key, Number};
@@ -39,6 +40,8 @@ pub struct Outcome {
     pub because: Vec<Reason>,
     /// Why, in sentences.
     pub reasons: Vec<String>,
+    /// What was observed about the message, if anything was.
+    pub observed: Option<Box<Observed>>,
     /// What the user is to be told, to be told in any language.
     pub announces: Option<Notice>,
     /// What the user is to be told about a boundary, in one line.
@@ -52,6 +55,21 @@ pub struct Outcome {
 }
 
 impl Outcome {
+    /// Lists the answers that the user can choose from, if there is a question: buttons carry their names.
+    pub fn options(&self) -> Vec<Answer> {
+        match &self.announces {
+            Some(Notice::Question { older: Some(_), .. }) => Answer::ALL.to_vec(),
+            Some(Notice::Question { older: None, .. }) => vec![Answer::Continue, Answer::Fresh],
+            _ => Vec::new(),
+        }
+    }
+
+    /// Returns the name of the model that helped to decide.
+    pub fn control_model(&self) -> &str {
+        let model = self.observed.as_ref().and_then(|observed| observed.model.as_ref());
+        model.map_or("builtin", |model| &model.name)
+    }
+
     /// Returns the key of the session that it ended up in.
     pub fn session_key(&self) -> Key {
         Key::new(self.scope.clone(), self.session)

@@ -3,6 +3,7 @@
 use segue_core::decide::Command;
 use segue_core::entry::{Kind, Record, Seq};
 use segue_core::message::{Message, Role};
+use segue_core::observed::Answer;
 use segue_core::policy::Backlog;
 use segue_core::refusal::Refusal;
 use segue_core::session::{Number, Title};
@@ -26,8 +27,10 @@ pub enum Pick {
 pub enum Request {
     /// A message for the latest session.
     Say(Role, Message),
-    /// A message of the person that asks for a new session by a phrase.
-    StartOver(Message, String),
+    /// An answer to the question that is open.
+    Answer(Answer),
+    /// Give a session a control model of its own, or the usual one again.
+    Control(Pick, Option<String>),
     /// A reply that was made for a session.
     Reply(Role, Message, Number),
     /// A message that is taken over from elsewhere as it is, into the latest session.
@@ -87,10 +90,9 @@ impl Request {
     /// Returns the channel's id of the message, if there is one.
     pub(crate) fn message_id(&self) -> Option<&segue_core::message::MessageId> {
         match self {
-            Self::Say(_, message)
-            | Self::StartOver(message, _)
-            | Self::Reply(_, message, _)
-            | Self::Keep(_, message) => message.message_id.as_ref(),
+            Self::Say(_, message) | Self::Reply(_, message, _) | Self::Keep(_, message) => {
+                message.message_id.as_ref()
+            }
             Self::New(first) => first.as_ref()?.message_id.as_ref(),
             _ => None,
         }
@@ -105,9 +107,11 @@ impl Request {
         let pick = |pick| pick_session(state, pick);
         Ok(Ok(match self {
             Self::Say(role, message) => Command::Say { role: *role, message: message.clone() },
-            Self::StartOver(message, phrase) => {
-                Command::StartOver { message: message.clone(), phrase: phrase.clone() }
-            }
+            Self::Answer(answer) => Command::Answer { answer: *answer, summary: None },
+            Self::Control(session, model) => match pick(*session) {
+                Ok(session) => Command::Control { session, model: model.clone() },
+                Err(refused) => return Ok(Err(refused)),
+            },
             Self::Reply(role, message, session) => {
                 Command::Reply { role: *role, message: message.clone(), session: *session }
             }

@@ -2,6 +2,7 @@
 //!
 //! A state here is a guess that the store checks at the append: a wrong one costs a read, never a message.
 
+use crate::mind::Mind;
 use segue_core::scope::Key;
 use segue_core::state::State;
 use std::collections::HashMap;
@@ -22,8 +23,15 @@ pub(crate) struct States {
 /// The scopes that share a turn.
 #[derive(Debug)]
 pub(crate) struct Drawer {
-    states: HashMap<Key, Arc<State>>,
+    states: HashMap<Key, Seat>,
     states_max: usize,
+}
+
+/// A scope's state, and what is known about its latest session.
+#[derive(Debug)]
+struct Seat {
+    state: Arc<State>,
+    mind: Option<Box<Mind>>,
 }
 
 impl States {
@@ -43,10 +51,15 @@ impl States {
 
 impl Drawer {
     pub(crate) fn get(&self, scope: &Key) -> Option<Arc<State>> {
-        self.states.get(scope).cloned()
+        self.states.get(scope).map(|seat| seat.state.clone())
     }
 
-    pub(crate) fn put(&mut self, state: Arc<State>) {
+    /// Takes out what is known about the latest session.
+    pub(crate) fn take_mind(&mut self, scope: &Key) -> Option<Mind> {
+        self.states.get_mut(scope).and_then(|seat| seat.mind.take()).map(|mind| *mind)
+    }
+
+    pub(crate) fn put(&mut self, state: Arc<State>, mind: Option<Mind>) {
         if self.states.len() >= self.states_max
             && !self.states.contains_key(&state.scope)
             && let Some(other) = self.states.keys().next().cloned()
@@ -54,7 +67,7 @@ impl Drawer {
             // Any one will do: who comes back is read again.
             self.states.remove(&other);
         }
-        self.states.insert(state.scope.clone(), state);
+        self.states.insert(state.scope.clone(), Seat { state, mind: mind.map(Box::new) });
     }
 
     pub(crate) fn forget(&mut self, scope: &Key) {

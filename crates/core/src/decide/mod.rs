@@ -1,9 +1,12 @@
 //! Decide: turns a command into entries, or refuses it. One file per verb.
 
+mod answer;
 mod clear;
+mod control;
 mod delete;
 mod erase;
 mod fork;
+mod hear;
 mod late;
 mod merge;
 mod new;
@@ -11,6 +14,7 @@ mod prune;
 mod refuse;
 mod rename;
 mod resume;
+mod rotate;
 mod say;
 mod split;
 mod start_over;
@@ -20,12 +24,13 @@ mod undo;
 mod tests;
 
 use crate::Timestamp;
-use crate::decision::{Action, Cause, Confidence, Decision, Reason};
+use crate::decision::{Action, Alternative, Cause, Confidence, Decision, Reason, Thresholds};
 use crate::draft::Draft;
 use crate::entry::{Body, Dropped, Opened, Record, Seq, Spoken};
 use crate::message::{Message, Role};
-use crate::notice::{Notice, WayBack};
-use crate::policy::{Mode, Policy};
+use crate::notice::{Notice, Summary, WayBack};
+use crate::observed::{Answer, Observed};
+use crate::policy::{Mode, Policy, RULES_VERSION};
 use crate::refusal::Refusal;
 use crate::segment;
 use crate::session::{Id, Number, Session, Status, Title};
@@ -44,12 +49,28 @@ pub enum Command {
         /// What is said.
         message: Message,
     },
-    /// A message of the person that asks for a new session, in words.
-    StartOver {
-        /// What is said; the first message of the new session.
+    /// A message of the person, with what was observed about it.
+    Hear {
+        /// What is said.
         message: Message,
-        /// The phrase that says so, as it stands in the lists of phrases.
-        phrase: String,
+        /// What was observed.
+        observed: Box<Observed>,
+        /// The summary that goes along if a new session needs one; made only where it may be needed.
+        summary: Option<String>,
+    },
+    /// An answer to the question that is open, by a button or a command.
+    Answer {
+        /// The answer.
+        answer: Answer,
+        /// The summary that goes along if a new session needs one.
+        summary: Option<String>,
+    },
+    /// Give a session a control model of its own, or the usual one again.
+    Control {
+        /// The session.
+        session: Number,
+        /// The model's name in the configuration.
+        model: Option<String>,
     },
     /// A reply that was made for a session, which may not be latest any more.
     Reply {
@@ -153,6 +174,8 @@ pub struct Decided {
     pub confidence: Confidence,
     /// Why.
     pub reasons: Vec<Reason>,
+    /// What was observed about the message, if anything was.
+    pub observed: Option<Box<Observed>>,
     /// What the user is told.
     pub notice: Option<Notice>,
     /// The session that it ended up in.
@@ -165,6 +188,13 @@ pub struct Decided {
     pub garbage: Vec<segment::Number>,
     /// The entries whose bodies are erased with the append.
     pub erase: Vec<Seq>,
+}
+
+impl Decided {
+    /// Tells whether it settled a question of ours.
+    pub fn because_answered(&self) -> bool {
+        self.reasons.iter().any(|reason| matches!(reason, Reason::Answered { .. }))
+    }
 }
 
 /// Decides what happens to a command.
@@ -195,7 +225,11 @@ pub fn decide(
     };
     match command {
         Command::Say { role, message } => say::say(desk, *role, message),
-        Command::StartOver { message, phrase } => start_over::start_over(desk, message, phrase),
+        Command::Hear { message, observed, summary } => {
+            hear::hear(desk, message, Hearing { observed, summary: summary.as_deref() })
+        }
+        Command::Answer { answer, summary } => answer::command(desk, *answer, summary.as_deref()),
+        Command::Control { session, model } => control::control(desk, *session, model.as_deref()),
         Command::Reply { role, message, session } => late::reply(desk, *role, message, *session),
         Command::Keep { role, message } => say::keep(desk, *role, message),
         Command::New { first } => match policy.mode {
@@ -225,26 +259,67 @@ struct Desk<'a> {
     erase: Vec<Seq>,
 }
 
+/// What a message of the user is judged by.
+#[derive(Clone, Copy)]
+struct Hearing<'a> {
+    observed: &'a Observed,
+    summary: Option<&'a str>,
+}
+
 /// The verdict of a verb.
 struct Verdict {
     action: Action,
     cause: Cause,
+    confidence: Confidence,
+    rule: String,
     reasons: Vec<Reason>,
+    thresholds: Option<Thresholds>,
+    alternatives: Vec<Alternative>,
+    signals: Option<Box<Observed>>,
     notice: Option<Notice>,
     session: Number,
     about: Option<Seq>,
 }
 
 impl Verdict {
-    fn commanded(action: Action, command: &str, session: Number, notice: Notice) -> Self {
+    fn new(action: Action, cause: Cause, session: Number) -> Self {
         Self {
             action,
-            cause: Cause::Command,
-            reasons: vec![Reason::Commanded { command: command.to_owned() }],
-            notice: Some(notice),
+            cause,
+            confidence: Confidence::CERTAIN,
+            rule: String::new(),
+            reasons: Vec::new(),
+            thresholds: None,
+            alternatives: Vec::new(),
+            signals: None,
+            notice: None,
             session,
             about: None,
         }
+    }
+
+    fn commanded(action: Action, command: &str, session: Number, notice: Notice) -> Self {
+        let reasons = vec![Reason::Commanded { command: command.to_owned() }];
+        Self { reasons, notice: Some(notice), ..Self::new(action, Cause::Command, session) }
+    }
+
+    fn because(self, reason: Reason) -> Self {
+        Self { reasons: vec![reason], ..self }
+    }
+
+    fn notice(self, notice: Notice) -> Self {
+        Self { notice: Some(notice), ..self }
+    }
+
+    /// Adds what was observed, unless nothing was.
+    fn hearing(mut self, observed: &Observed) -> Self {
+        if *observed != Observed::default() {
+            self.signals = Some(Box::new(observed.clone()));
+        }
+        if let Some(model) = observed.model.as_ref().filter(|model| model.prompt_hash.is_some()) {
+            self.reasons.push(Reason::ModelAsked { name: model.name.clone() });
+        }
+        self
     }
 
     fn about(self, about: Option<Seq>) -> Self {
@@ -277,11 +352,24 @@ impl Desk<'_> {
         }
     }
 
-    /// Opens the scope's next session.
+    /// Opens the scope's next session, because someone asked for it.
     fn open(&mut self, parent: Option<Number>) -> Result<Number, Refusal> {
+        self.open_because(parent, None)
+    }
+
+    /// Opens the scope's next session.
+    fn open_because(&mut self, parent: Option<Number>, cause: Option<Cause>) -> Result<Number, Refusal> {
         let session = self.state().next_session;
-        self.draft.push(Body::Opened(Opened { session, id: self.at.fresh, parent }))?;
+        self.draft.push(Body::Opened(Opened { session, id: self.at.fresh, parent, cause }))?;
         Ok(session)
+    }
+
+    /// Carries a summary of the session before into the one that was just opened.
+    fn carry_over(&mut self, from: Number, summary: Option<&str>) -> Result<Summary, Refusal> {
+        let Some(text) = summary.filter(|text| !text.trim().is_empty()) else { return Ok(Summary::Left) };
+        let message = Message { carried_from: Some(from), ..Message::text(text) };
+        self.draft.push(Body::Message(Role::System, message))?;
+        Ok(Summary::Carried)
     }
 
     /// Drops the oldest sessions past the limit. Tells how many, and whether there is a way back from the
@@ -308,7 +396,8 @@ impl Desk<'_> {
 
     /// Writes down the decision and closes the desk.
     fn close(mut self, verdict: Verdict) -> Result<Decided, Refusal> {
-        let confidence = Confidence::CERTAIN;
+        let confidence = verdict.confidence;
+        let observed = verdict.signals.clone();
         if let Some(about) = verdict.about {
             self.draft.push(Body::Decision(Box::new(Decision {
                 about,
@@ -317,7 +406,12 @@ impl Desk<'_> {
                 cause: verdict.cause,
                 confidence,
                 policy: self.policy.name().to_owned(),
+                version: (!verdict.rule.is_empty()).then_some(RULES_VERSION),
+                rule: verdict.rule.clone(),
                 reasons: verdict.reasons.clone(),
+                signals: verdict.signals,
+                thresholds: verdict.thresholds,
+                alternatives: verdict.alternatives.clone(),
                 notice: verdict.notice.clone(),
                 refusal: None,
             })))?;
@@ -330,6 +424,7 @@ impl Desk<'_> {
             cause: verdict.cause,
             confidence,
             reasons: verdict.reasons,
+            observed,
             notice: verdict.notice,
             session: verdict.session,
             about: verdict.about,
@@ -349,6 +444,7 @@ impl Desk<'_> {
             cause: Cause::None,
             confidence: Confidence::CERTAIN,
             reasons: Vec::new(),
+            observed: None,
             notice: None,
             session,
             about: Some(about),

@@ -15,7 +15,12 @@ pub(super) fn refuse(mut desk: Desk<'_>, refusal: &str) -> Result<Decided, Refus
         cause: Cause::Command,
         confidence: Confidence::CERTAIN,
         policy: desk.policy.name().to_owned(),
+        version: None,
+        rule: String::new(),
         reasons: Vec::new(),
+        signals: None,
+        thresholds: None,
+        alternatives: Vec::new(),
         notice: None,
         refusal: Some(refusal.to_owned()),
     })))?;

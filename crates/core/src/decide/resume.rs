@@ -15,7 +15,7 @@ pub(super) fn resume(mut desk: Desk<'_>, session: Number) -> Result<Decided, Ref
     }
     let about = desk.note_command()?;
     desk.draft.seal()?;
-    desk.draft.push(Body::Resumed(Resumed { session, from }))?;
+    desk.draft.push(Body::Resumed(Resumed { session, from, moved: None }))?;
     let notice = Notice::Resumed { session, messages: desk.state().messages_of(session) };
     desk.close(Verdict::commanded(Action::Resume, "resume", session, notice).about(about))
 }

@@ -47,6 +47,8 @@ impl Engine {
             | Slash::Rename(..)
             | Slash::Fork(_)
             | Slash::Split(_)
+            | Slash::Answer(_)
+            | Slash::Control(_)
             | Slash::Delete(_) => {
                 let number = state.latest().unwrap_or(segue_core::session::Number::FIRST);
                 let session = self.describe(&state, number).await?;

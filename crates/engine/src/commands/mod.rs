@@ -20,6 +20,8 @@ pub(crate) fn request(slash: &Slash) -> Option<Request> {
         Slash::Fork(at) => Request::Fork(Pick::Latest, *at),
         Slash::Split(at) => Request::Split(*at),
         Slash::Delete(index) => Request::Delete(Pick::Listed(*index)),
+        Slash::Answer(answer) => Request::Answer(*answer),
+        Slash::Control(model) => Request::Control(Pick::Latest, model.clone()),
         Slash::List | Slash::Show(_) | Slash::Status | Slash::Why(_) | Slash::Help => return None,
     })
 }

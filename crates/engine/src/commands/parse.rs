@@ -3,6 +3,7 @@
 use crate::request::Pick;
 use crate::words::Command;
 use segue_core::entry::Seq;
+use segue_core::observed::Answer;
 use segue_core::session::Title;
 
 /// How many decisions `/why` explains at most.
@@ -29,6 +30,10 @@ pub enum Slash {
     Split(Seq),
     /// `/session delete N`.
     Delete(usize),
+    /// `/continue`, `/fresh`, `/older`.
+    Answer(Answer),
+    /// `/control [NAME]`.
+    Control(Option<String>),
     /// `/status`.
     Status,
     /// `/why [COUNT]`.
@@ -81,9 +86,17 @@ pub fn parse(text: &str) -> Parsed {
             Some(count) => Parsed::Slash(Slash::Why(count)),
             None => Parsed::Usage(Command::Why),
         },
+        "control" => match rest.split_whitespace().count() {
+            0 => Parsed::Slash(Slash::Control(None)),
+            1 => Parsed::Slash(Slash::Control(Some(rest.to_owned()))),
+            _ => Parsed::Usage(Command::Control),
+        },
         "help" => Parsed::Slash(Slash::Help),
         "session" | "sessions" => session(rest),
-        _ => Parsed::Unknown,
+        other => match Answer::named(other) {
+            Some(answer) => Parsed::Slash(Slash::Answer(answer)),
+            None => Parsed::Unknown,
+        },
     }
 }
 

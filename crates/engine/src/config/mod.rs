@@ -15,7 +15,7 @@ pub use layer::Layer;
 pub use origin::{Origin, Place, Spot};
 pub use problem::{Problem, Problems, Warning};
 pub use schema::Hint;
-pub use values::{ControlModel, Language, PolicyName, UnknownCommand};
+pub use values::{ControlModel, Language, UnknownCommand};
 
 use crate::route::{self, DmScope, Links, Routing};
 use jiff::SignedDuration;
@@ -24,13 +24,19 @@ use jiff::tz::TimeZone;
 use layer::Settings;
 use read::Reader;
 use schema::Path;
-use segue_core::policy::{AutoRoute, Backlog, Mode, Policy, Segmented};
+use segue_core::observed::Share;
+use segue_core::policy::{
+    Adaptive, AutoRoute, Backlog, Mode, Policy, Question, Rule, Segmented, Shift, Tasks,
+};
 use segue_core::scope;
 use std::collections::BTreeMap;
 use toml::Value;
 
 /// The built-in layer.
 pub const DEFAULTS: &str = include_str!("defaults.toml");
+
+/// How many tokens fit into a context window, unless it is said.
+const CONTEXT_WINDOW: u64 = 128_000;
 
 /// The settings, each of its own type.
 #[derive(Debug, Clone, PartialEq)]
@@ -56,6 +62,7 @@ pub struct Config {
     everyone: Overrides,
     scopes: BTreeMap<scope::Key, Overrides>,
     users: BTreeMap<String, Overrides>,
+    agent_overrides: BTreeMap<String, Overrides>,
     origins: Vec<Setting>,
 }
 
@@ -140,11 +147,20 @@ struct Overrides {
     time_zone: Option<TimeZone>,
     language: Option<Language>,
     mode: Option<Mode>,
-    policy: Option<PolicyName>,
+    rule: Option<Rule>,
     auto_route: Option<AutoRoute>,
     active_window: Option<SignedDuration>,
     day_boundary: Option<Time>,
     backlog: Option<Backlog>,
+    reinject_from: Option<SignedDuration>,
+    ask_from: Option<SignedDuration>,
+    new_after: Option<SignedDuration>,
+    idle_timeout: Option<SignedDuration>,
+    stale_timeout: Option<SignedDuration>,
+    shift_threshold: Option<Share>,
+    shift_cooldown: Option<SignedDuration>,
+    question_cooldown: Option<SignedDuration>,
+    context_window: Option<u64>,
 }
 
 impl Config {
@@ -170,10 +186,12 @@ impl Config {
         let at = Path::dotted;
 
         let everyone = reader.overrides(&Path::default());
+        reader.contradictions(&Path::default());
         let dm_scope = reader.choice(&at("session.dm_scope"), &DmScope::ALL).unwrap_or_default();
         let links = links(&mut reader);
         let scopes = scopes(&mut reader);
         let users = users(&mut reader, &links);
+        let agent_overrides = agent_overrides(&mut reader);
         let names = settings.names(&["models"]).into_iter();
         let models: BTreeMap<_, _> =
             names.map(|(name, place)| (name.clone(), reader.model(&name, &place))).collect();
@@ -196,6 +214,7 @@ impl Config {
             everyone,
             scopes,
             users,
+            agent_overrides,
         };
         let (problems, mut warnings) = (reader.problems, reader.warnings);
         let is_key =
@@ -212,16 +231,37 @@ impl Config {
     /// Returns the rules for a scope, in which a person speaks whom [`route::user`](crate::route::user)
     /// names. What is set for the scope counts first, then what is set for the person.
     pub fn policy_for(&self, scope: &scope::Key, user: Option<&str>) -> Policy {
-        let usual = Segmented::default();
+        let usual = Policy::default();
+        let (window, adaptive, tasks) = (usual.segmented, usual.adaptive, usual.tasks);
+        macro_rules! pick {
+            ($field:ident or $usual:expr) => {
+                self.pick(scope, user, |o| o.$field).unwrap_or($usual)
+            };
+        }
         Policy {
-            mode: self.pick(scope, user, |o| o.mode).unwrap_or_default(),
-            auto_route: self.pick(scope, user, |o| o.auto_route).unwrap_or_default(),
+            mode: pick!(mode or Mode::default()),
+            auto_route: pick!(auto_route or AutoRoute::default()),
+            rule: pick!(rule or Rule::default()),
             segmented: Segmented {
-                active_window: self.pick(scope, user, |o| o.active_window).unwrap_or(usual.active_window),
-                day_boundary: self.pick(scope, user, |o| o.day_boundary).unwrap_or(usual.day_boundary),
+                active_window: pick!(active_window or window.active_window),
+                day_boundary: pick!(day_boundary or window.day_boundary),
                 time_zone: self.time_zone_for(scope, user),
             },
-            backlog: self.pick(scope, user, |o| o.backlog).unwrap_or_default(),
+            adaptive: Adaptive {
+                reinject_from: pick!(reinject_from or adaptive.reinject_from),
+                ask_from: pick!(ask_from or adaptive.ask_from),
+                new_after: pick!(new_after or adaptive.new_after),
+            },
+            tasks: Tasks {
+                idle_timeout: pick!(idle_timeout or tasks.idle_timeout),
+                stale_timeout: pick!(stale_timeout or tasks.stale_timeout),
+            },
+            shift: Shift {
+                threshold: pick!(shift_threshold or usual.shift.threshold),
+                cooldown: pick!(shift_cooldown or usual.shift.cooldown),
+            },
+            question: Question { cooldown: pick!(question_cooldown or usual.question.cooldown) },
+            backlog: pick!(backlog or usual.backlog),
         }
     }
 
@@ -235,9 +275,9 @@ impl Config {
         self.pick(scope, user, |o| o.time_zone.clone()).unwrap_or(TimeZone::UTC)
     }
 
-    /// Returns the name of the policy for a scope and a person.
-    pub fn policy_name_for(&self, scope: &scope::Key, user: Option<&str>) -> PolicyName {
-        self.pick(scope, user, |o| o.policy).unwrap_or_default()
+    /// Returns how many tokens fit into the context window, for a scope and a person.
+    pub fn context_window_for(&self, scope: &scope::Key, user: Option<&str>) -> u64 {
+        self.pick(scope, user, |o| o.context_window).unwrap_or(CONTEXT_WINDOW)
     }
 
     fn pick<T>(
@@ -252,7 +292,8 @@ impl Config {
             let user = user.map(str::to_owned).or_else(owner)?;
             self.users.get(&user).and_then(&get)
         };
-        self.scopes.get(scope).and_then(&get).or_else(person).or_else(|| get(&self.everyone))
+        let agent = || self.agent_overrides.get(route::agent_of(scope)?).and_then(&get);
+        self.scopes.get(scope).and_then(&get).or_else(person).or_else(agent).or_else(|| get(&self.everyone))
     }
 }
 
@@ -274,6 +315,7 @@ fn scopes(reader: &mut Reader<'_>) -> BTreeMap<scope::Key, Overrides> {
     for (name, place) in reader.settings.names(&[schema::SCOPES]) {
         let path = Path::default().with(schema::SCOPES).with(&name);
         let overrides = reader.overrides(&path);
+        reader.contradictions(&path);
         match name.parse() {
             Ok(key) => _ = scopes.insert(key, overrides),
             Err(why) => reader.problems.push(Problem::Scope { key: path.to_string(), place, why }),
@@ -282,11 +324,24 @@ fn scopes(reader: &mut Reader<'_>) -> BTreeMap<scope::Key, Overrides> {
     scopes
 }
 
+fn agent_overrides(reader: &mut Reader<'_>) -> BTreeMap<String, Overrides> {
+    let names = reader.settings.names(&[schema::AGENTS]);
+    let named = names.into_iter().filter(|(name, _)| name != "defaults");
+    let read = |(name, _): (String, Place)| {
+        let path = Path::default().with(schema::AGENTS).with(&name);
+        let overrides = reader.overrides(&path);
+        reader.contradictions(&path);
+        (name, overrides)
+    };
+    named.map(read).collect()
+}
+
 fn users(reader: &mut Reader<'_>, links: &Links) -> BTreeMap<String, Overrides> {
     let mut users: BTreeMap<String, (Path, Overrides)> = BTreeMap::new();
     for (name, place) in reader.settings.names(&[schema::USERS]) {
         let path = Path::default().with(schema::USERS).with(&name);
         let overrides = reader.overrides(&path);
+        reader.contradictions(&path);
         let key = path.to_string();
         let Some(user) = links.canonical_user(&name) else {
             reader.problems.push(Problem::User { key, place });

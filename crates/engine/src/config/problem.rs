@@ -59,17 +59,21 @@ pub enum Problem {
         /// The time zone that was probably meant.
         near: String,
     },
-    /// A value that the key will have in a later version.
-    #[error("`{key}` ({place}) cannot be {given}, which is not built yet: {allowed}.")]
-    NotBuilt {
-        /// The key.
+    /// Two settings that cannot both be.
+    #[error("`{key}` is {value} ({place}) and `{other}` is {other_value}: {rule}.")]
+    Contradiction {
+        /// The one.
         key: String,
+        /// Its value, as TOML.
+        value: String,
         /// Where it stands.
         place: Place,
-        /// The value, as TOML.
-        given: String,
-        /// What to write instead.
-        allowed: String,
+        /// The other one.
+        other: String,
+        /// Its value, as TOML.
+        other_value: String,
+        /// What must hold.
+        rule: String,
     },
     /// A key that its neighbours need.
     #[error("`{key}` is missing, and {because} ({place}): add it.")]
@@ -128,7 +132,7 @@ impl Problem {
             | Self::NotATable { place, .. }
             | Self::Value { place, .. }
             | Self::TimeZone { place, .. }
-            | Self::NotBuilt { place, .. }
+            | Self::Contradiction { place, .. }
             | Self::Missing { place, .. }
             | Self::Scope { place, .. }
             | Self::User { place, .. }
@@ -143,9 +147,6 @@ fn next(hint: &Hint) -> String {
         Hint::DidYouMean(key) => format!("did you mean `{key}`?"),
         Hint::ForEveryone(key) => {
             format!("one scope or person cannot have its own `{key}`; set it for everyone.")
-        }
-        Hint::NotBuilt(policy) => {
-            format!("the policy \"{policy}\" is not built yet; remove it for now.")
         }
         Hint::None => "remove it, or see `segue config show` for all there are.".to_owned(),
     }

@@ -4,11 +4,12 @@ use super::layer::Settings;
 use super::origin::{Origin, Place};
 use super::problem::{Problem, Warning};
 use super::schema::Path;
-use super::values::{self, ControlModel, Language, PolicyName};
+use super::values::{self, ControlModel, Language};
 use super::{Agent, Agents, Limits, Model, Overrides};
 use jiff::SignedDuration;
 use jiff::tz::TimeZone;
-use segue_core::policy::{Backlog, Mode};
+use segue_core::observed::Share;
+use segue_core::policy::{Backlog, Mode, Rule};
 use std::collections::BTreeMap;
 use toml::Value;
 
@@ -20,6 +21,13 @@ const TIMEOUT_MAX: SignedDuration = SignedDuration::from_secs(60);
 
 /// How much of a wrong value is shown.
 const SHOWN_CHARS_MAX: usize = 60;
+
+/// Lengths of time of which the first must not be longer than the second.
+const RISING: &[(&str, &str)] = &[
+    ("lifecycle.adaptive.reinject_from", "lifecycle.adaptive.ask_from"),
+    ("lifecycle.adaptive.ask_from", "lifecycle.adaptive.new_after"),
+    ("lifecycle.task.idle_timeout", "lifecycle.task.stale_timeout"),
+];
 
 const MODES: &[(&str, Mode)] = &[("segmented", Mode::Segmented), ("legacy", Mode::Legacy)];
 
@@ -37,19 +45,38 @@ impl Reader<'_> {
             time_zone: self.time_zone(&above.with("timezone")),
             language: self.choice(&above.with("language"), Language::ALL),
             mode: self.choice(&below(above, "lifecycle.mode"), MODES),
-            policy: self.policy(&below(above, "lifecycle.policy")),
+            rule: self.choice(&below(above, "lifecycle.policy"), Rule::ALL),
             auto_route: self.choice(&below(above, "lifecycle.auto_route"), values::AUTO_ROUTES),
-            active_window: self.value(
-                &below(above, "lifecycle.segmented.active_window"),
-                "write a length of time longer than nothing, such as \"12h\", \"90m\" or \"7d\"",
-                values::duration,
-            ),
+            active_window: self.duration(&below(above, "lifecycle.segmented.active_window")),
             day_boundary: self.value(
                 &below(above, "lifecycle.segmented.day_boundary"),
                 "write a time of day from \"00:00\" to \"23:59\"",
                 values::time_of_day,
             ),
             backlog: self.backlog(&below(above, "session.backlog_limit")),
+            reinject_from: self.duration(&below(above, "lifecycle.adaptive.reinject_from")),
+            ask_from: self.duration(&below(above, "lifecycle.adaptive.ask_from")),
+            new_after: self.duration(&below(above, "lifecycle.adaptive.new_after")),
+            idle_timeout: self.duration(&below(above, "lifecycle.task.idle_timeout")),
+            stale_timeout: self.duration(&below(above, "lifecycle.task.stale_timeout")),
+            shift_threshold: self.value(
+                &below(above, "lifecycle.shift.threshold"),
+                "write a number above 0.5 and below 1, such as 0.9",
+                |value| {
+                    let number = value.as_float().filter(|number| *number > 0.5 && *number < 1.0);
+                    number.map(Share::new)
+                },
+            ),
+            shift_cooldown: self.duration(&below(above, "lifecycle.shift.cooldown")),
+            question_cooldown: self.duration(&below(above, "lifecycle.question.cooldown")),
+            context_window: self.value(
+                &below(above, "context.window"),
+                "write how many tokens fit, from 1000 to 100000000",
+                |value| {
+                    let tokens = value.as_integer().and_then(|tokens| u64::try_from(tokens).ok());
+                    tokens.filter(|tokens| (1_000..=100_000_000).contains(tokens))
+                },
+            ),
         }
     }
 
@@ -164,6 +191,43 @@ impl Reader<'_> {
         })
     }
 
+    fn duration(&mut self, path: &Path) -> Option<SignedDuration> {
+        let allowed = "write a length of time longer than nothing, such as \"12h\", \"90m\" or \"7d\"";
+        self.value(path, allowed, values::duration)
+    }
+
+    /// Finds settings that cannot both be, for everyone or where `above` overrides one of them.
+    pub fn contradictions(&mut self, above: &Path) {
+        for (shorter, longer) in RISING {
+            let place = |key: &str| {
+                let own = below(above, key);
+                let own = self.settings.values.get(&own).map(|found| (own, found));
+                let usual = Path::dotted(key);
+                own.or_else(|| self.settings.values.get(&usual).map(|found| (usual, found)))
+            };
+            let (Some((key, (value, at))), Some((other, (other_value, other_at)))) =
+                (place(shorter), place(longer))
+            else {
+                continue;
+            };
+            let overridden = key.0.starts_with(&above.0) || other.0.starts_with(&above.0);
+            let (Some(short), Some(long)) = (values::duration(value), values::duration(other_value)) else {
+                continue;
+            };
+            if overridden && short > long {
+                let place = if at.origin == Origin::Defaults { other_at } else { at };
+                self.problems.push(Problem::Contradiction {
+                    key: key.to_string(),
+                    value: shown(value),
+                    place: place.clone(),
+                    other: other.to_string(),
+                    other_value: shown(other_value),
+                    rule: "the first must not be longer than the second".to_owned(),
+                });
+            }
+        }
+    }
+
     /// Reads one of a few words.
     pub fn choice<T: Copy>(&mut self, path: &Path, choices: &[(&str, T)]) -> Option<T> {
         let words: Vec<String> = choices.iter().map(|(word, _)| format!("{word:?}")).collect();
@@ -176,20 +240,6 @@ impl Reader<'_> {
             let word = value.as_str()?;
             choices.iter().find(|(known, _)| *known == word).map(|(_, choice)| *choice)
         })
-    }
-
-    fn policy(&mut self, path: &Path) -> Option<PolicyName> {
-        let (value, place) = self.settings.values.get(path)?;
-        if value.as_str().is_some_and(|name| PolicyName::LATER.contains(&name)) {
-            self.problems.push(Problem::NotBuilt {
-                key: path.to_string(),
-                place: place.clone(),
-                given: shown(value),
-                allowed: "write \"segmented\"".to_owned(),
-            });
-            return None;
-        }
-        self.choice(path, PolicyName::ALL)
     }
 
     /// P-8: what is no limit falls back to the default with a warning. One beyond counting is a limit that

@@ -1,6 +1,5 @@
 //! The keys that can be set. `*` stands for a name that the user chooses.
 
-use super::values::PolicyName;
 use crate::words::nearest;
 use std::fmt;
 
@@ -32,6 +31,15 @@ const KEYS: &[(&str, Form, Reach)] = &[
     ("lifecycle.auto_route", Form::Text, Reach::AnyoneToo),
     ("lifecycle.segmented.active_window", Form::Text, Reach::AnyoneToo),
     ("lifecycle.segmented.day_boundary", Form::Text, Reach::AnyoneToo),
+    ("lifecycle.adaptive.reinject_from", Form::Text, Reach::AnyoneToo),
+    ("lifecycle.adaptive.ask_from", Form::Text, Reach::AnyoneToo),
+    ("lifecycle.adaptive.new_after", Form::Text, Reach::AnyoneToo),
+    ("lifecycle.task.idle_timeout", Form::Text, Reach::AnyoneToo),
+    ("lifecycle.task.stale_timeout", Form::Text, Reach::AnyoneToo),
+    ("lifecycle.shift.threshold", Form::Decimal, Reach::AnyoneToo),
+    ("lifecycle.shift.cooldown", Form::Text, Reach::AnyoneToo),
+    ("lifecycle.question.cooldown", Form::Text, Reach::AnyoneToo),
+    ("context.window", Form::Number, Reach::AnyoneToo),
     ("commands.unknown", Form::Text, Reach::Everyone),
     ("limits.message_bytes_max", Form::Number, Reach::Everyone),
     ("limits.message_id_bytes_max", Form::Number, Reach::Everyone),
@@ -51,9 +59,10 @@ const KEYS: &[(&str, Form, Reach)] = &[
     ("persona.dir", Form::Text, Reach::Everyone),
 ];
 
-/// The tables of settings for one scope or one person.
+/// The tables of settings for one scope, one person or one agent.
 pub(super) const SCOPES: &str = "scopes";
 pub(super) const USERS: &str = "users";
+pub(super) const AGENTS: &str = "agents";
 
 /// The path of a setting.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Default)]
@@ -147,8 +156,6 @@ pub enum Hint {
     DidYouMean(String),
     /// The key can be set for everyone only.
     ForEveryone(String),
-    /// The key belongs to a policy that a later version will have.
-    NotBuilt(String),
     /// Nothing comes near.
     None,
 }
@@ -161,16 +168,6 @@ pub(super) fn hint(path: &Path) -> Hint {
         && find(&Path(rest.to_vec())) != Found::Nothing
     {
         return Hint::ForEveryone(Path(rest.to_vec()).to_string());
-    }
-    let own = match path.0.as_slice() {
-        [table, _, rest @ ..] if table == SCOPES || table == USERS => rest,
-        whole => whole,
-    };
-    if let [lifecycle, policy, ..] = own
-        && lifecycle == "lifecycle"
-        && PolicyName::LATER.contains(&policy.as_str())
-    {
-        return Hint::NotBuilt(policy.clone());
     }
     let known = candidates(path);
     let (beside, others): (Vec<&Path>, Vec<&Path>) = known.iter().partition(|other| other.is_beside(path));
@@ -215,7 +212,8 @@ fn everyone() -> impl Iterator<Item = (Vec<&'static str>, Form)> {
 fn patterns() -> impl Iterator<Item = (Vec<&'static str>, Form)> {
     let anyone = KEYS.iter().filter(|(_, _, reach)| *reach == Reach::AnyoneToo);
     let overrides = anyone.flat_map(|(pattern, form, _)| {
-        [SCOPES, USERS].map(|table| ([table, "*"].into_iter().chain(pattern.split('.')).collect(), *form))
+        [SCOPES, USERS, AGENTS]
+            .map(|table| ([table, "*"].into_iter().chain(pattern.split('.')).collect(), *form))
     });
     everyone().chain(overrides)
 }

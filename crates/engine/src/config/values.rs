@@ -51,19 +51,6 @@ impl UnknownCommand {
 pub(super) const AUTO_ROUTES: &[(&str, AutoRoute)] =
     &[("auto", AutoRoute::Auto), ("never", AutoRoute::Never)];
 
-/// The policies, by name. The others of the design come later.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum PolicyName {
-    /// The timing of 000.
-    #[default]
-    Segmented,
-}
-
-impl PolicyName {
-    pub(super) const ALL: &[(&str, Self)] = &[("segmented", Self::Segmented)];
-    pub(super) const LATER: &[&str] = &["adaptive", "task", "layered"];
-}
-
 /// The model that helps to decide. On a record it is its name.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
 #[serde(from = "String", into = "String")]

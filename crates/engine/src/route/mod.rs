@@ -164,6 +164,17 @@ pub fn user_of(routing: &Routing, scope: &scope::Key) -> Option<String> {
     }
 }
 
+/// Finds the agent that a scope belongs to.
+///
+/// ```
+/// use segue_engine::route::agent_of;
+/// assert_eq!(agent_of(&"agent:work:main".parse()?), Some("work"));
+/// # Ok::<(), segue_core::scope::KeyError>(())
+/// ```
+pub fn agent_of(scope: &scope::Key) -> Option<&str> {
+    scope.as_str().strip_prefix("agent:").and_then(|rest| rest.split(':').next())
+}
+
 fn direct(key: &mut String, routing: &Routing, from: &Address, peer: &str) {
     if routing.dm_scope == DmScope::Main || peer.is_empty() {
         return key.push_str("main");

@@ -23,6 +23,14 @@ pub enum Command {
     SessionSplit,
     /// Drops a session.
     SessionDelete,
+    /// Answers a question: it goes on.
+    Continue,
+    /// Answers a question: it starts fresh.
+    Fresh,
+    /// Answers a question: it belongs to the older session.
+    Older,
+    /// Gives the session a control model of its own.
+    Control,
     /// Tells where the conversation stands.
     Status,
     /// Tells why the last messages went where they went.
@@ -33,7 +41,7 @@ pub enum Command {
 
 impl Command {
     /// All commands, in the order of `/help`.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 17] = [
         Self::New,
         Self::Reset,
         Self::Undo,
@@ -44,6 +52,10 @@ impl Command {
         Self::SessionFork,
         Self::SessionSplit,
         Self::SessionDelete,
+        Self::Continue,
+        Self::Fresh,
+        Self::Older,
+        Self::Control,
         Self::Status,
         Self::Why,
         Self::Help,
@@ -70,6 +82,10 @@ impl Command {
             Self::SessionFork => "/session fork [M]",
             Self::SessionSplit => "/session split M",
             Self::SessionDelete => "/session delete N",
+            Self::Continue => "/continue",
+            Self::Fresh => "/fresh",
+            Self::Older => "/older",
+            Self::Control => "/control [NAME]",
             Self::Status => "/status",
             Self::Why => "/why [COUNT]",
             Self::Help => "/help",

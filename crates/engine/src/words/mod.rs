@@ -16,7 +16,7 @@ pub use command::Command;
 pub use nearest::nearest;
 pub use told::{explained, listed, nothing_said, status};
 
-use segue_core::decision::Reason;
+use segue_core::decision::{Alternative, Reason};
 use segue_core::notice::Notice;
 use segue_core::refusal::Refusal;
 use segue_core::scope;
@@ -104,6 +104,14 @@ pub fn reason(language: Language, reason: &Reason) -> String {
     match language {
         Language::En => en::reason(reason),
         Language::Zh => zh::reason(reason),
+    }
+}
+
+/// Tells what would have tipped a decision, as a sentence.
+pub fn tip(language: Language, alternative: &Alternative) -> String {
+    match language {
+        Language::En => en::tip(alternative),
+        Language::Zh => zh::tip(alternative),
     }
 }
 

@@ -69,7 +69,7 @@ fn audit_file(db: &Connection) -> Result<Vec<String>, Error> {
         }
     }
     problems.extend(differences_of_schema(db)?);
-    for table in ["segments", "sessions", "seen", "garbage", "boundaries"] {
+    for table in ["segments", "sessions", "seen", "garbage", "boundaries", "standing"] {
         let sql = format!("SELECT count(*) FROM {table} WHERE scope NOT IN (SELECT id FROM scopes)");
         let strays = count(db, &sql, [])?;
         if strays > 0 {

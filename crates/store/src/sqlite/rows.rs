@@ -134,6 +134,11 @@ pub(super) fn save_changes(db: &Connection, scope: ScopeId, old: &State, new: &S
             .and_then(|mut put| put.execute(params![scope.0, json(new.boundaries.as_ref()).ok()]))
             .or_fault()?;
     }
+    if !Arc::ptr_eq(&old.standing, &new.standing) && old.standing != new.standing {
+        db.prepare_cached("INSERT OR REPLACE INTO standing (scope, mind) VALUES (?1, ?2)")
+            .and_then(|mut put| put.execute(params![scope.0, json(new.standing.as_ref()).ok()]))
+            .or_fault()?;
+    }
     Ok(())
 }
 
@@ -214,6 +219,11 @@ pub(super) fn load(db: &Connection, scope: &Key) -> Result<Option<Arc<State>>, E
     let list: Option<String> = query.query_row([id.0], |row| row.get(0)).optional().or_fault()?;
     if let Some(list) = list {
         state.boundaries = Arc::new(parse("the list of boundaries", &list)?);
+    }
+    let mut query = snapshot.prepare_cached("SELECT mind FROM standing WHERE scope=?1").or_fault()?;
+    let mind: Option<String> = query.query_row([id.0], |row| row.get(0)).optional().or_fault()?;
+    if let Some(mind) = mind {
+        state.standing = Arc::new(parse("what the scope keeps in mind", &mind)?);
     }
     Ok(Some(Arc::new(state)))
 }

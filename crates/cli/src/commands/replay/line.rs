@@ -44,6 +44,7 @@ impl Line {
             sender: sender(&value)?,
             tool_call_id: word(&value, "tool_call_id")?,
             tool_calls: tool_calls(&value)?,
+            carried_from: None,
         };
         let (to, session) = target(&value, routing)?;
         if session.is_some() && role == Role::User {

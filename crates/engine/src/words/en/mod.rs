@@ -1,9 +1,13 @@
 //! English.
 
+mod reasons;
+
+pub(super) use reasons::{reason, tip};
+
 use super::duration::{Part, Unit, parts};
 use super::{Command, Keys, Trouble};
-use segue_core::decision::Reason;
-use segue_core::notice::{Limit, Notice, Since, WayBack};
+use segue_core::decision::Action;
+use segue_core::notice::{Limit, Notice, Reversal, Since, Stake, Summary, WayBack};
 use segue_core::refusal::Refusal;
 
 pub(super) fn notice(keys: &Keys<'_>, notice: &Notice) -> String {
@@ -39,6 +43,77 @@ pub(super) fn notice(keys: &Keys<'_>, notice: &Notice) -> String {
                 WayBack::Gone => String::new(),
             };
             format!("New session {}, as you asked{}.{back}", key(session), pruned_too("; ", *pruned))
+        }
+        Notice::Shifted { session, previous, like, pruned, way_back } => {
+            let back = match way_back {
+                WayBack::Open => format!(" /undo (or \"same topic\") goes back to {}.", key(previous)),
+                WayBack::Gone => String::new(),
+            };
+            let like = like.map(|like| format!(" It is like {}.", keys.of(like))).unwrap_or_default();
+            let pruned = pruned_too("; ", *pruned);
+            format!("New session {}: this looks like a new topic{pruned}.{like}{back}", key(session))
+        }
+        Notice::Overflowed { session, previous, percent, summary, pruned, way_back } => {
+            let along = match summary {
+                Summary::Carried => ", and a summary came along",
+                Summary::Left => "",
+            };
+            let back = match way_back {
+                WayBack::Open => format!(" /undo goes back to {}.", key(previous)),
+                WayBack::Gone => String::new(),
+            };
+            let pruned = pruned_too("; ", *pruned);
+            format!("New session {}: the context was {percent} % full{along}{pruned}.{back}", key(session))
+        }
+        Notice::Question { session, stake, older } => {
+            let stake = match stake {
+                Stake::Topic => format!("This looks like a new topic. Continue in {}", key(session)),
+                Stake::Pause { gap_ms } => {
+                    format!("Your last message here was {} ago. Continue this topic", duration(*gap_ms))
+                }
+                Stake::Stuck => format!(
+                    "We seem to be stuck. Rephrase it and continue in {}, or start fresh with a summary",
+                    key(session)
+                ),
+            };
+            match (older, matches!(notice, Notice::Question { stake: Stake::Stuck, .. })) {
+                (Some(older), _) => format!(
+                    "{stake}, start fresh, or go back to {}? (continue / fresh / older)",
+                    keys.of(*older)
+                ),
+                (None, true) => format!("{stake}? (continue / fresh)"),
+                (None, false) => format!("{stake}, or start fresh? (continue / fresh)"),
+            }
+        }
+        Notice::Stays { session } => format!("Going on in {}.", key(session)),
+        Notice::Fresh { session, previous, summary, pruned, way_back } => {
+            let along = match summary {
+                Summary::Carried => " and a summary",
+                Summary::Left => "",
+            };
+            let back = match way_back {
+                WayBack::Open => format!(" /undo goes back to {}.", key(previous)),
+                WayBack::Gone => String::new(),
+            };
+            let pruned = pruned_too("; ", *pruned);
+            format!("New session {}, with your message{along}{pruned}.{back}", key(session))
+        }
+        Notice::BackTo { session, previous } => {
+            format!("Back in {}, with your message. /undo goes back to {}.", key(session), key(previous))
+        }
+        Notice::Rejoined { session, from, by: Reversal::User } => {
+            format!("Same topic, then: back in {}. What was said in {} is here too.", key(session), key(from))
+        }
+        Notice::Rejoined { session, from, by: Reversal::Evidence } => format!(
+            "This belongs to what we talked about before: {} is part of {} again. /new starts over.",
+            key(from),
+            key(session)
+        ),
+        Notice::Controlled { session, model: Some(model) } => {
+            format!("{model} helps to decide in {} now.", key(session))
+        }
+        Notice::Controlled { session, model: None } => {
+            format!("The usual model helps to decide in {} again.", key(session))
         }
         Notice::Cleared { session } => {
             format!("Cleared {}: it is empty again. /undo brings its messages back.", key(session))
@@ -112,46 +187,12 @@ pub(super) fn refusal(keys: &Keys<'_>, refusal: &Refusal) -> String {
             format!("Message {seq} is the first of its session: there is nothing to split it from.")
         }
         Refusal::SameSession => "A session cannot be merged with itself.".to_owned(),
+        Refusal::NothingAsked => "There is no question to answer.".to_owned(),
+        Refusal::NothingOffered => "No older session was offered. Answer continue or fresh.".to_owned(),
         Refusal::NothingToErase => "There is nothing left to erase.".to_owned(),
         Refusal::Damaged(what) => format!(
             "The history of this chat is damaged ({what}). Nothing was changed. Please run `segue verify`."
         ),
-    }
-}
-
-pub(super) fn reason(reason: &Reason) -> String {
-    match reason {
-        Reason::FirstMessage => "It is the first message here.".to_owned(),
-        Reason::WithinWindow { gap_ms, window_ms, since: Since::Message } => format!(
-            "Your last message was {} ago, on the same day, and a session stays fresh for {}.",
-            duration(*gap_ms),
-            duration(*window_ms)
-        ),
-        Reason::WithinWindow { gap_ms, window_ms, since: Since::Opening } => format!(
-            "You came to this session {} ago, on the same day, and a session stays fresh for {}.",
-            duration(*gap_ms),
-            duration(*window_ms)
-        ),
-        Reason::WindowPassed { gap_ms, window_ms, since: Since::Message } => format!(
-            "Your last message was {} ago, and a session stays fresh for {} only.",
-            duration(*gap_ms),
-            duration(*window_ms)
-        ),
-        Reason::WindowPassed { gap_ms, window_ms, since: Since::Opening } => format!(
-            "You said nothing in this session for {}, and a session stays fresh for {} only.",
-            duration(*gap_ms),
-            duration(*window_ms)
-        ),
-        Reason::DayPassed { gap_ms, since: Since::Message } => {
-            format!("A new day has begun since your last message, {} ago.", duration(*gap_ms))
-        }
-        Reason::DayPassed { since: Since::Opening, .. } => {
-            "A new day has begun since this session was opened.".to_owned()
-        }
-        Reason::LegacyMode => "In legacy mode only commands move a session.".to_owned(),
-        Reason::AutoRouteOff => "Automatic routing is off here: only commands move a session.".to_owned(),
-        Reason::AskedInWords { phrase } => format!("You asked for it in words (\"{phrase}\")."),
-        Reason::Commanded { command } => format!("The command \"{command}\" asked for it."),
     }
 }
 
@@ -181,6 +222,10 @@ pub(super) fn about(command: Command) -> &'static str {
         Command::SessionFork => "start a new session with the past of this one, up to message M",
         Command::SessionSplit => "move message M and all after it to a new session",
         Command::SessionDelete => "delete session N",
+        Command::Continue => "answer our question: go on here",
+        Command::Fresh => "answer our question: start fresh with that message",
+        Command::Older => "answer our question: it belongs to the older session",
+        Command::Control => "let model NAME help to decide in this session; without NAME the usual one",
         Command::Status => "tell where this conversation stands",
         Command::Why => "tell why the last messages went where they went",
         Command::Help => "show this list",
@@ -198,7 +243,14 @@ pub(super) fn usage(command: Command) -> String {
             format!("Usage: {syntax} (M is the number of a message from /session show)")
         }
         Command::Why => format!("Usage: {syntax} (COUNT is how many decisions to show)"),
-        Command::Undo | Command::SessionList | Command::Status | Command::Help => {
+        Command::Control => format!("Usage: {syntax} (NAME is a model of the configuration, or builtin)"),
+        Command::Undo
+        | Command::Continue
+        | Command::Fresh
+        | Command::Older
+        | Command::SessionList
+        | Command::Status
+        | Command::Help => {
             format!("Usage: {syntax} (nothing more)")
         }
     }
@@ -252,4 +304,12 @@ fn pruned_too(joint: &str, pruned: u32) -> String {
 fn count(count: u32, what: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };
     format!("{count} {what}{plural}")
+}
+
+fn action(action: Action) -> &'static str {
+    match action {
+        Action::New | Action::NewCarryOver => "a new session",
+        Action::Ask => "a question",
+        _ => "the same session",
+    }
 }

@@ -1,9 +1,13 @@
 //! Chinese.
 
+mod reasons;
+
+pub(super) use reasons::{reason, tip};
+
 use super::duration::{Part, Unit, parts};
 use super::{Command, Keys, Trouble};
-use segue_core::decision::Reason;
-use segue_core::notice::{Limit, Notice, Since, WayBack};
+use segue_core::decision::Action;
+use segue_core::notice::{Limit, Notice, Reversal, Since, Stake, Summary, WayBack};
 use segue_core::refusal::Refusal;
 
 pub(super) fn notice(keys: &Keys<'_>, notice: &Notice) -> String {
@@ -39,6 +43,73 @@ pub(super) fn notice(keys: &Keys<'_>, notice: &Notice) -> String {
                 WayBack::Gone => String::new(),
             };
             format!("已按你的意思开始新会话 {}{}。{back}", key(session), pruned_too("；", *pruned))
+        }
+        Notice::Shifted { session, previous, like, pruned, way_back } => {
+            let back = match way_back {
+                WayBack::Open => format!("输入 /undo（或说“同一个话题”）可回到 {}。", key(previous)),
+                WayBack::Gone => String::new(),
+            };
+            let like = like.map(|like| format!("它与 {} 相近。", keys.of(like))).unwrap_or_default();
+            let pruned = pruned_too("；", *pruned);
+            format!("新会话 {}：这看起来是新话题{pruned}。{like}{back}", key(session))
+        }
+        Notice::Overflowed { session, previous, percent, summary, pruned, way_back } => {
+            let along = match summary {
+                Summary::Carried => "，摘要已带过来",
+                Summary::Left => "",
+            };
+            let back = match way_back {
+                WayBack::Open => format!("输入 /undo 可回到 {}。", key(previous)),
+                WayBack::Gone => String::new(),
+            };
+            let pruned = pruned_too("；", *pruned);
+            format!("新会话 {}：上下文已用了 {percent}%{along}{pruned}。{back}", key(session))
+        }
+        Notice::Question { session, stake, older } => {
+            let stake = match stake {
+                Stake::Topic => format!("这看起来是新话题。在 {} 里继续", key(session)),
+                Stake::Pause { gap_ms } => {
+                    format!("你在这里的上一条消息是 {}前发的。继续这个话题", duration(*gap_ms))
+                }
+                Stake::Stuck => {
+                    format!("我们好像卡住了。换个说法在 {} 里继续，还是带着摘要重新开始", key(session))
+                }
+            };
+            match (older, matches!(notice, Notice::Question { stake: Stake::Stuck, .. })) {
+                (Some(older), _) => {
+                    format!("{stake}、重新开始，还是回到 {}？（继续 / 重新开始 / 之前的）", keys.of(*older))
+                }
+                (None, true) => format!("{stake}？（继续 / 重新开始）"),
+                (None, false) => format!("{stake}，还是重新开始？（继续 / 重新开始）"),
+            }
+        }
+        Notice::Stays { session } => format!("在 {} 里继续。", key(session)),
+        Notice::Fresh { session, previous, summary, pruned, way_back } => {
+            let along = match summary {
+                Summary::Carried => "和一份摘要",
+                Summary::Left => "",
+            };
+            let back = match way_back {
+                WayBack::Open => format!("输入 /undo 可回到 {}。", key(previous)),
+                WayBack::Gone => String::new(),
+            };
+            let pruned = pruned_too("；", *pruned);
+            format!("新会话 {}，带着你的消息{along}{pruned}。{back}", key(session))
+        }
+        Notice::BackTo { session, previous } => {
+            format!("已带着你的消息回到 {}。输入 /undo 可回到 {}。", key(session), key(previous))
+        }
+        Notice::Rejoined { session, from, by: Reversal::User } => {
+            format!("好，还是同一个话题：回到 {}，在 {} 里说的话也都在这里。", key(session), key(from))
+        }
+        Notice::Rejoined { session, from, by: Reversal::Evidence } => {
+            format!("这属于我们之前聊的内容：{} 重新并入 {}。输入 /new 可重新开始。", key(from), key(session))
+        }
+        Notice::Controlled { session, model: Some(model) } => {
+            format!("{} 现在由 {model} 协助判断。", key(session))
+        }
+        Notice::Controlled { session, model: None } => {
+            format!("{} 恢复使用默认的判断模型。", key(session))
         }
         Notice::Cleared { session } => {
             format!("已清空 {}。输入 /undo 可找回其中的消息。", key(session))
@@ -106,44 +177,12 @@ pub(super) fn refusal(keys: &Keys<'_>, refusal: &Refusal) -> String {
             format!("{seq} 号消息是会话的第一条，前面没有内容可以拆分。")
         }
         Refusal::SameSession => "会话不能与自己合并。".to_owned(),
+        Refusal::NothingAsked => "没有需要回答的问题。".to_owned(),
+        Refusal::NothingOffered => "没有可以回到的旧会话。请回答“继续”或“重新开始”。".to_owned(),
         Refusal::NothingToErase => "没有可以抹去的内容了。".to_owned(),
         Refusal::Damaged(what) => {
             format!("这个聊天的历史记录已损坏（{what}）。没有做任何改动，请运行 `segue verify`。")
         }
-    }
-}
-
-pub(super) fn reason(reason: &Reason) -> String {
-    match reason {
-        Reason::FirstMessage => "这是这里的第一条消息。".to_owned(),
-        Reason::WithinWindow { gap_ms, window_ms, since: Since::Message } => format!(
-            "你的上一条消息是 {}前发的，还在同一天，会话在 {}内有效。",
-            duration(*gap_ms),
-            duration(*window_ms)
-        ),
-        Reason::WithinWindow { gap_ms, window_ms, since: Since::Opening } => format!(
-            "你是 {}前来到这个会话的，还在同一天，会话在 {}内有效。",
-            duration(*gap_ms),
-            duration(*window_ms)
-        ),
-        Reason::WindowPassed { gap_ms, window_ms, since: Since::Message } => format!(
-            "你的上一条消息是 {}前发的，而会话只在 {}内有效。",
-            duration(*gap_ms),
-            duration(*window_ms)
-        ),
-        Reason::WindowPassed { gap_ms, window_ms, since: Since::Opening } => format!(
-            "你在这个会话里已有 {}没有说话，而会话只在 {}内有效。",
-            duration(*gap_ms),
-            duration(*window_ms)
-        ),
-        Reason::DayPassed { gap_ms, since: Since::Message } => {
-            format!("你的上一条消息是 {}前发的，现在已是新的一天。", duration(*gap_ms))
-        }
-        Reason::DayPassed { since: Since::Opening, .. } => "这个会话打开之后，已经到了新的一天。".to_owned(),
-        Reason::LegacyMode => "在 legacy 模式下，只有命令才会切换会话。".to_owned(),
-        Reason::AutoRouteOff => "这里关闭了自动切换，只有命令才会切换会话。".to_owned(),
-        Reason::AskedInWords { phrase } => format!("你的话里提出了这个要求（“{phrase}”）。"),
-        Reason::Commanded { command } => format!("这是命令“{command}”的要求。"),
     }
 }
 
@@ -170,6 +209,10 @@ pub(super) fn about(command: Command) -> &'static str {
         Command::SessionFork => "以当前会话到 M 号消息为止的内容开始新会话",
         Command::SessionSplit => "把 M 号消息及之后的内容移到新会话",
         Command::SessionDelete => "删除第 N 个会话",
+        Command::Continue => "回答我们的问题：在这里继续",
+        Command::Fresh => "回答我们的问题：用那条消息重新开始",
+        Command::Older => "回答我们的问题：它属于之前的会话",
+        Command::Control => "让模型 NAME 协助判断这个会话；不写 NAME 则恢复默认",
         Command::Status => "查看当前会话的情况",
         Command::Why => "说明最近的消息为什么归入所在的会话",
         Command::Help => "显示这份列表",
@@ -187,7 +230,14 @@ pub(super) fn usage(command: Command) -> String {
             format!("用法：{syntax}（M 是 /session show 里的消息编号）")
         }
         Command::Why => format!("用法：{syntax}（COUNT 是要显示的条数）"),
-        Command::Undo | Command::SessionList | Command::Status | Command::Help => {
+        Command::Control => format!("用法：{syntax}（NAME 是配置里的模型名，或 builtin）"),
+        Command::Undo
+        | Command::Continue
+        | Command::Fresh
+        | Command::Older
+        | Command::SessionList
+        | Command::Status
+        | Command::Help => {
             format!("用法：{syntax}（后面不加内容）")
         }
     }
@@ -237,5 +287,13 @@ fn pruned_too(joint: &str, pruned: u32) -> String {
     match pruned {
         0 => String::new(),
         _ => format!("{joint}清理了 {pruned} 个旧会话"),
+    }
+}
+
+fn action(action: Action) -> &'static str {
+    match action {
+        Action::New | Action::NewCarryOver => "开始新会话",
+        Action::Ask => "先问你",
+        _ => "留在同一个会话",
     }
 }

@@ -1,0 +1,143 @@
+//! A message of the person: where does it belong? The precedence of DESIGN.md, first match wins.
+
+use super::rotate::rotate;
+use super::{Decided, Desk, Hearing, Verdict, answer, start_over};
+use crate::decision::{Action, Cause, Reason};
+use crate::entry::{Asked, Body};
+use crate::message::{Message, Role};
+use crate::notice::{Notice, Reversal, Stake};
+use crate::observed::Objection;
+use crate::policy::{AutoRoute, Mode};
+use crate::refusal::Refusal;
+use crate::rules::{Errand, Scales, Weighed, weigh};
+use crate::session::Number;
+use crate::undo::Boundary;
+
+/// How many messages after a rotation it can still be taken back by what is said.
+const REVERSAL_MESSAGES_MAX: u32 = 3;
+
+pub(super) fn hear(mut desk: Desk<'_>, message: &Message, hearing: Hearing<'_>) -> Result<Decided, Refusal> {
+    let Some(latest) = desk.state().latest() else {
+        let session = desk.open(None)?;
+        let verdict = Verdict::new(Action::Continue, Cause::None, session).because(Reason::FirstMessage);
+        return go_on(desk, message, hearing, verdict);
+    };
+    let observed = hearing.observed;
+    if let (Some(_), Some(answer)) = (&desk.state().standing.question, observed.answer) {
+        return answer::spoken(desk, message, answer, hearing);
+    }
+    if let Some(by) = reversal(&desk, hearing) {
+        return rejoin(desk, message, hearing, by);
+    }
+    if let Some(phrase) = &observed.start_over {
+        return start_over::start_over(desk, message, phrase, hearing);
+    }
+    let stay = |reason| Verdict::new(Action::Continue, Cause::None, latest).because(reason);
+    if desk.policy.mode == Mode::Legacy {
+        return go_on(desk, message, hearing, stay(Reason::LegacyMode));
+    }
+    if desk.policy.auto_route == AutoRoute::Never {
+        return go_on(desk, message, hearing, stay(Reason::AutoRouteOff));
+    }
+    let weighed = {
+        let state = desk.state();
+        let Some(open) = &state.open else { return Err(Refusal::NothingSaid) };
+        let (policy, standing) = (desk.policy, state.standing.as_ref());
+        let now = desk.draft.effective_now();
+        weigh(&Scales { policy, open, standing, errand: Errand::None, now }, observed)
+    };
+    match weighed.action {
+        Action::New | Action::NewCarryOver => rotate(desk, message, hearing, weighed, latest),
+        Action::Ask => ask(desk, message, hearing, weighed, latest),
+        _ => {
+            let verdict = Verdict::of(weighed, latest);
+            go_on(desk, message, hearing, verdict)
+        }
+    }
+}
+
+impl Verdict {
+    pub(super) fn of(weighed: Weighed, session: Number) -> Self {
+        Self {
+            confidence: weighed.confidence,
+            rule: weighed.rule,
+            reasons: weighed.reasons,
+            thresholds: weighed.thresholds,
+            alternatives: weighed.alternatives,
+            ..Self::new(weighed.action, weighed.cause, session)
+        }
+    }
+}
+
+pub(super) fn go_on(
+    mut desk: Desk<'_>,
+    message: &Message,
+    hearing: Hearing<'_>,
+    verdict: Verdict,
+) -> Result<Decided, Refusal> {
+    let about = desk.draft.push(Body::Message(Role::User, message.clone()))?;
+    desk.close(verdict.hearing(hearing.observed).about(Some(about)))
+}
+
+/// Holds the message where it was sent, and asks.
+fn ask(
+    mut desk: Desk<'_>,
+    message: &Message,
+    hearing: Hearing<'_>,
+    weighed: Weighed,
+    session: Number,
+) -> Result<Decided, Refusal> {
+    let stake = match weighed.cause {
+        Cause::Temporal => Stake::Pause { gap_ms: gap_ms(&desk) },
+        Cause::Health => Stake::Stuck,
+        _ => Stake::Topic,
+    };
+    let held = desk.draft.push(Body::Message(Role::User, message.clone()))?;
+    let older = weighed.older.filter(|older| desk.live(*older).is_ok());
+    desk.draft.push(Body::Asked(Asked { held, cause: weighed.cause, older }))?;
+    let verdict = Verdict::of(weighed, session).notice(Notice::Question { session, stake, older });
+    desk.close(verdict.hearing(hearing.observed).about(Some(held)))
+}
+
+fn gap_ms(desk: &Desk<'_>) -> i64 {
+    let now = desk.draft.effective_now();
+    desk.state().open.as_ref().map_or(0, |open| crate::freshness::Silence::of(open, now).gap_ms)
+}
+
+/// Tells whether a message takes back the rotation that its session began with (M-E2).
+fn reversal(desk: &Desk<'_>, hearing: Hearing<'_>) -> Option<Reversal> {
+    let state = desk.state();
+    let rotation = state.standing.rotation.as_ref()?;
+    let Some(Boundary::Created { from, to, .. }) = state.boundaries.last() else { return None };
+    if (*from, *to) != (rotation.from, rotation.to)
+        || state.latest() != Some(*to)
+        || rotation.heard > REVERSAL_MESSAGES_MAX
+    {
+        return None;
+    }
+    if hearing.observed.objection != Objection::Absent {
+        return Some(Reversal::User);
+    }
+    // Only what was decided by meaning is taken back by meaning.
+    let before = hearing.observed.before.filter(|_| rotation.cause == Cause::Semantic)?;
+    let here = hearing.observed.meaning.belongs.map_or(0.0, |belongs| belongs.value());
+    (before.value() > 0.7 && here < 0.5).then_some(Reversal::Evidence)
+}
+
+/// Takes the rotation back: what was said since belongs to the session before, in order.
+fn rejoin(
+    mut desk: Desk<'_>,
+    message: &Message,
+    hearing: Hearing<'_>,
+    by: Reversal,
+) -> Result<Decided, Refusal> {
+    let Some(rotation) = desk.state().standing.rotation.clone() else { return Err(Refusal::NothingToUndo) };
+    let (session, from) = (rotation.from, rotation.to);
+    desk.draft.push(Body::Undone)?;
+    let (cause, reason) = match (by, hearing.observed.before) {
+        (Reversal::Evidence, Some(belongs)) => (Cause::Semantic, Reason::BelongsBefore { session, belongs }),
+        _ => (Cause::Intent, Reason::Objected),
+    };
+    let verdict = Verdict::new(Action::Merge, cause, session).because(reason);
+    go_on(desk, message, hearing, verdict.notice(Notice::Rejoined { session, from, by }))
+}

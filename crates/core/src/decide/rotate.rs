@@ -1,0 +1,48 @@
+//! A rotation that nobody asked for: by time, by meaning or because the window is full (M-B2, M-B4, R-4). It is
+//! always announced, and can be taken back.
+
+use super::{Decided, Desk, Hearing, Verdict};
+use crate::decision::{Action, Cause};
+use crate::entry::Body;
+use crate::message::{Message, Role};
+use crate::notice::Notice;
+use crate::refusal::Refusal;
+use crate::rules::Weighed;
+use crate::session::Number;
+
+pub(super) fn rotate(
+    mut desk: Desk<'_>,
+    message: &Message,
+    hearing: Hearing<'_>,
+    weighed: Weighed,
+    previous: Number,
+) -> Result<Decided, Refusal> {
+    desk.draft.seal()?;
+    let session = desk.open_because(Some(previous), Some(weighed.cause))?;
+    let summary = hearing.summary.filter(|_| weighed.action == Action::NewCarryOver);
+    let summary = desk.carry_over(previous, summary)?;
+    let about = desk.draft.push(Body::Message(Role::User, message.clone()))?;
+    let (pruned, way_back) = desk.keep_backlog()?;
+    let notice = match (weighed.cause, weighed.expired) {
+        (_, Some(expired)) => Notice::Expired {
+            session,
+            previous,
+            gap_ms: expired.silence.gap_ms,
+            since: expired.silence.since,
+            limit: expired.limit,
+            pruned,
+            way_back,
+        },
+        (Cause::Context, None) => {
+            let percent = hearing.observed.window.percent;
+            Notice::Overflowed { session, previous, percent, summary, pruned, way_back }
+        }
+        (_, None) => {
+            let like = hearing.observed.earlier.map(|earlier| earlier.session);
+            let like = like.filter(|like| desk.live(*like).is_ok());
+            Notice::Shifted { session, previous, like, pruned, way_back }
+        }
+    };
+    let verdict = Verdict::of(weighed, session).notice(notice);
+    desk.close(verdict.hearing(hearing.observed).about(Some(about)))
+}

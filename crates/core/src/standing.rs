@@ -1,0 +1,70 @@
+//! What a scope keeps in mind between messages, besides its sessions: a question that waits for an answer,
+//! and the last rotation that nobody asked for.
+//!
+//! It is folded from entries that outlive dropped content, so that a pruned log still leads to it.
+
+use crate::Timestamp;
+use crate::decision::Cause;
+use crate::entry::Seq;
+use crate::segment;
+use crate::session::Number;
+use crate::span::Cut;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// What a scope keeps in mind.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Standing {
+    /// The question that waits for an answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub question: Option<Question>,
+    /// When the last question was asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asked_at: Option<Timestamp>,
+    /// The rotation that the latest session began with, if nobody asked for it and it is still open.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rotation: Option<Rotation>,
+    /// When a session last began because of what a message is about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shifted_at: Option<Timestamp>,
+    /// The models that help to decide, for sessions that have their own.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub control_models: BTreeMap<Number, String>,
+}
+
+/// A question to the user about a message, which is held where it was sent.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Question {
+    /// The message that it is about.
+    pub held: Seq,
+    /// The segment that holds it.
+    pub segment: segment::Number,
+    /// How many messages of the segment come before it.
+    pub before: u32,
+    /// What kind of evidence led to the question.
+    pub cause: Cause,
+    /// An older session that the message may belong to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub older: Option<Number>,
+}
+
+impl Question {
+    /// Returns the place at which "fresh" cuts the session in two.
+    pub fn cut(&self) -> Cut {
+        Cut { message: self.held, segment: self.segment, before: vec![(self.segment, self.before)] }
+    }
+}
+
+/// A rotation that nobody asked for. It is watched for a few messages: it may have been a mistake (M-E2).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Rotation {
+    /// The session before it.
+    pub from: Number,
+    /// The session that it began.
+    pub to: Number,
+    /// What caused it.
+    pub cause: Cause,
+    /// How many messages the user has sent since, the first one of the session included.
+    pub heard: u32,
+}

@@ -1,0 +1,134 @@
+//! What is kept in memory about the latest session of a scope, so that a message can be judged without reading
+//! the session again.
+//!
+//! It is a function of the log alone: the same log leads to the same mind, whether it was built message by message
+//! or read back. A long session is therefore looked at from a fixed place, which moves in steps.
+
+use crate::history::Told;
+use segue_core::entry::Seq;
+use segue_core::message::{Message, Role};
+use segue_core::session::Number;
+use segue_core::state::State;
+use segue_signals::context::{EstimatedTokens, TokenCounter};
+use segue_signals::health::{HealthMessage, MESSAGES_MAX};
+//S use segue_signals::summary::Summary;
+use segue_signals::{Classifier, Profile};
+use std::collections::VecDeque;
+
+/// The place from which a long session is looked at moves by so many messages.
+const STEP: u32 = 512;
+
+/// How much of a message is kept to look at once more, in characters.
+const RECENT_CHARS_MAX: usize = 2_000;
+
+/// What a message costs besides its text, in tokens: its role and its limits.
+const MESSAGE_TOKENS: u64 = 4;
+
+/// What is known about the latest session.
+#[derive(Debug, Clone)]
+pub(crate) struct Mind {
+    /// The session.
+    pub(crate) session: Number,
+    /// The last entry that it knows.
+    pub(crate) head: Seq,
+    /// What the session is about.
+    pub(crate) profile: Profile,
+    //S     /// The same for people and models.
+    //S     pub(crate) summary: Summary,
+    recent: VecDeque<(Role, String)>,
+    tokens: u64,
+    looked_at: u32,
+    messages: u32,
+}
+
+impl Mind {
+    /// Makes the mind of a session in which nothing was said.
+    pub(crate) fn empty(session: Number, head: Seq) -> Self {
+        Self {
+            session,
+            head,
+            profile: Profile::new(),
+            //S             summary: Summary::new(),
+            recent: VecDeque::with_capacity(MESSAGES_MAX),
+            tokens: 0,
+            looked_at: 0,
+            messages: 0,
+        }
+    }
+
+    /// Returns how many of a session's newest messages its mind is built from.
+    pub(crate) fn reach(messages: u32) -> u32 {
+        let from = (messages / STEP).saturating_sub(1) * STEP;
+        messages - from
+    }
+
+    /// Builds the mind of a session from its newest messages, of which there must be [`Mind::reach`].
+    pub(crate) fn of(classifier: &Classifier, state: &State, session: Number, told: &[Told]) -> Self {
+        let mut mind = Self::empty(session, state.head);
+        for told in told {
+            match &told.message {
+                Some(message) => mind.add(classifier, told.role, message),
+                None => mind.looked_at += 1,
+            }
+        }
+        mind.messages = state.messages_of(session);
+        mind
+    }
+
+    /// Takes in a message that was just written, unless it is time to look from another place.
+    pub(crate) fn follow(
+        mut self,
+        classifier: &Classifier,
+        head: Seq,
+        role: Role,
+        message: &Message,
+    ) -> Option<Self> {
+        self.add(classifier, role, message);
+        self.head = head;
+        self.messages += 1;
+        (Self::reach(self.messages) == self.looked_at).then_some(self)
+    }
+
+    fn add(&mut self, classifier: &Classifier, role: Role, message: &Message) {
+        // A summary that was carried over says what the session goes on with.
+        let speaker = match message.carried_from {
+            Some(_) => segue_signals::Role::Assistant,
+            None => speaker(role),
+        };
+        classifier.observe(&mut self.profile, speaker, &message.text);
+        //S         self.summary.observe(speaker, &message.text);
+        self.tokens += EstimatedTokens.count(&message.text) + MESSAGE_TOKENS;
+        self.looked_at += 1;
+        if self.recent.len() == MESSAGES_MAX {
+            self.recent.pop_front();
+        }
+        let text = match message.text.char_indices().nth(RECENT_CHARS_MAX) {
+            Some((end, _)) => &message.text[..end],
+            None => &message.text,
+        };
+        self.recent.push_back((role, text.to_owned()));
+    }
+
+    /// Estimates how many tokens the whole session takes, a message more included.
+    pub(crate) fn tokens_with(&self, text: &str) -> u64 {
+        let more = EstimatedTokens.count(text) + MESSAGE_TOKENS;
+        let seen = u64::from(self.looked_at.max(1));
+        // What was not looked at is taken to be as long as what was.
+        self.tokens * u64::from(self.messages.max(self.looked_at)) / seen + more
+    }
+
+    /// Returns the newest messages, oldest first.
+    pub(crate) fn recent(&self) -> impl DoubleEndedIterator<Item = HealthMessage<'_>> {
+        self.recent.iter().map(|(role, text)| HealthMessage { role: speaker(*role), text })
+    }
+}
+
+/// Returns a role as the signals know it.
+pub(crate) fn speaker(role: Role) -> segue_signals::Role {
+    match role {
+        Role::User => segue_signals::Role::User,
+        Role::Assistant => segue_signals::Role::Assistant,
+        Role::Tool => segue_signals::Role::Tool,
+        Role::System => segue_signals::Role::System,
+    }
+}

@@ -1,0 +1,215 @@
+//! Observing: what the words, the window and the course of a conversation say about a message, before anything is
+//! decided.
+
+use crate::engine::{Engine, Turn};
+use crate::mind::{Mind, speaker};
+use crate::words::Language;
+use segue_core::decision::Cause;
+use segue_core::evidence::{Health, Semantic, Window};
+use segue_core::message::Message;
+use segue_core::observed::{
+    Ailment, Answer, Condition, Earlier, Filling, LastWord, Meaning, Objection, Observed, Patience, Share,
+    Work,
+};
+use segue_core::session::Number;
+use segue_core::state::State;
+use segue_signals::context::{ContextBand, judge_use};
+use segue_signals::health::{Finding, HealthMessage, HealthState, judge_health};
+use segue_signals::intent::{ExplicitIntent, explicit_intent};
+use segue_signals::semantic::{Band, Relevance};
+//S use segue_signals::summary::SummaryLanguage;
+use segue_signals::{Profile, answer, objection, time, work};
+
+/// How many other sessions a message is compared with when it does not belong to the latest one.
+const EARLIER_MAX: usize = 5;
+
+/// How many of another session's newest messages it is compared with.
+const EARLIER_MESSAGES_MAX: usize = 64;
+
+/// From this probability on a message belongs to an earlier session.
+const BELONGS: f64 = 0.7;
+
+/// How many messages after a rotation the session before it is still looked at.
+const WATCHED_MESSAGES_MAX: u32 = 3;
+
+impl Engine {
+    /// Finds what is known about the latest session, from memory or from the store. A session that cannot be read
+    /// is one about which nothing is known: that never starts a fresh one.
+    pub(crate) async fn mind(&self, state: &State, remembered: Option<Mind>) -> Option<Mind> {
+        let latest = state.latest()?;
+        if let Some(mind) = remembered.filter(|mind| mind.session == latest && mind.head == state.head) {
+            return Some(mind);
+        }
+        let reach = Mind::reach(state.messages_of(latest)) as usize;
+        match self.messages(state, latest, reach).await {
+            Ok(told) => Some(Mind::of(&self.classifier, state, latest, &told)),
+            Err(error) => {
+                tracing::warn!(scope = %state.scope, %error, "the latest session cannot be read; it goes on");
+                None
+            }
+        }
+    }
+
+    /// Observes a message of the person.
+    pub(crate) async fn observe(
+        &self,
+        turn: &Turn,
+        state: &State,
+        mind: Option<&Mind>,
+        message: &Message,
+    ) -> Observed {
+        let began = self.clock.ticks_us();
+        let text = message.text.as_str();
+        let mut observed = Observed {
+            start_over: match explicit_intent(text) {
+                ExplicitIntent::StartOver { phrase, .. } => Some(phrase),
+                ExplicitIntent::Mention { .. } | ExplicitIntent::Absent => None,
+            },
+            ..Observed::default()
+        };
+        if state.standing.question.is_some() {
+            observed.answer = answer::read_answer(text).map(answered);
+        }
+        if state.standing.rotation.is_some() {
+            observed.objection = match objection::reads_as_objection(text) {
+                objection::Objection::Whole => Objection::Whole,
+                objection::Objection::Leading => Objection::Leading,
+                objection::Objection::Absent => Objection::Absent,
+            };
+        }
+        if let Some(mind) = mind {
+            self.judge(turn, mind, text, &mut observed);
+            self.compare(state, text, &mut observed).await;
+        }
+        observed.took_us = self.clock.ticks_us().saturating_sub(began);
+        observed
+    }
+
+    fn judge(&self, turn: &Turn, mind: &Mind, text: &str, observed: &mut Observed) {
+        observed.meaning = meaning(self.classifier.judge(&mind.profile, text, None).relevance);
+        let used = judge_use(mind.tokens_with(text), turn.window);
+        observed.window = Filling {
+            band: match used.band {
+                ContextBand::Healthy => Window::Healthy,
+                ContextBand::Warning => Window::Warning,
+                ContextBand::Critical => Window::Critical,
+                ContextBand::Emergency => Window::Emergency,
+            },
+            percent: percent(used.used, used.window),
+        };
+        let mut recent: Vec<HealthMessage<'_>> = mind.recent().collect();
+        observed.patience = Patience {
+            work: match work::judge_work(&recent) {
+                time::Work::General => Work::General,
+                time::Work::Coding => Work::Coding,
+            },
+            last_word: match work::judge_last_word(&recent) {
+                time::LastWord::Settled => LastWord::Settled,
+                time::LastWord::OpenQuestion => LastWord::OpenQuestion,
+            },
+        };
+        recent.push(HealthMessage { role: speaker(segue_core::message::Role::User), text });
+        let health = judge_health(&recent);
+        observed.health = Condition {
+            band: match health.state {
+                HealthState::Good => Health::Good,
+                HealthState::Bad => Health::Bad,
+            },
+            findings: health.findings.iter().map(ailment).collect(),
+        };
+    }
+
+    /// Compares a message with other sessions, where that can matter: with the one before a rotation, and with
+    /// earlier ones if it does not belong to the latest.
+    async fn compare(&self, state: &State, text: &str, observed: &mut Observed) {
+        let watched =
+            state.standing.rotation.as_ref().filter(|rotation| {
+                rotation.cause == Cause::Semantic && rotation.heard <= WATCHED_MESSAGES_MAX
+            });
+        if let Some(rotation) = watched {
+            observed.before = self.belongs(state, rotation.from, text).await;
+        }
+        if observed.meaning.band != Semantic::Low {
+            return;
+        }
+        let latest = state.latest();
+        let mut others: Vec<Number> =
+            state.list().map(|(number, _)| number).filter(|number| Some(*number) != latest).collect();
+        others.sort_by_key(|number| std::cmp::Reverse((state.updated_at(*number), *number)));
+        for session in others.into_iter().take(EARLIER_MAX) {
+            let Some(belongs) = self.belongs(state, session, text).await else { continue };
+            let better = observed.earlier.is_none_or(|earlier| belongs > earlier.belongs);
+            if belongs.value() > BELONGS && better {
+                observed.earlier = Some(Earlier { session, belongs });
+            }
+        }
+    }
+
+    /// Tells how much a message belongs to a session that is not the latest.
+    async fn belongs(&self, state: &State, session: Number, text: &str) -> Option<Share> {
+        let told = self.messages(state, session, EARLIER_MESSAGES_MAX).await.ok()?;
+        let mut profile = Profile::new();
+        for told in &told {
+            self.classifier.observe(&mut profile, speaker(told.role), &told.text);
+        }
+        let relevance = self.classifier.judge(&profile, text, None).relevance;
+        relevance.score.map(|score| Share::new(f64::from(score.get())))
+    }
+
+    /// Writes the summary that goes along into a new session.
+    pub(crate) fn carry_over(&self, turn: &Turn, state: &State, mind: &Mind) -> Option<String> {
+        //S-BODY
+        let _ = (turn, state, mind);
+        None
+        //S         let language = match turn.language {
+        //S             Language::En => SummaryLanguage::English,
+        //S             Language::Zh => SummaryLanguage::Chinese,
+        //S         };
+        //S         let summary = mind.summary.render(language);
+        //S         let key = state.key(mind.session);
+        //S         (!summary.trim().is_empty()).then(|| match turn.language {
+        //S             Language::En => format!("Summary of the session before ({key}):\n{summary}"),
+        //S             Language::Zh => format!("上一个会话（{key}）的摘要：\n{summary}"),
+        //S         })
+    }
+}
+
+/// Tells whether a message needs a summary at hand: a new session may begin with it.
+pub(crate) fn may_carry(state: &State, observed: &Observed) -> bool {
+    observed.window.band >= Window::Critical || state.standing.question.is_some()
+}
+
+fn meaning(relevance: Relevance) -> Meaning {
+    Meaning {
+        band: match relevance.band {
+            Band::High => Semantic::High,
+            Band::Medium => Semantic::Medium,
+            Band::Low => Semantic::Low,
+            Band::Unknown => Semantic::Unknown,
+        },
+        belongs: relevance.score.map(|score| Share::new(f64::from(score.get()))),
+        evidence: relevance.evidence,
+    }
+}
+
+fn answered(answer: answer::Answer) -> Answer {
+    match answer {
+        answer::Answer::Continue => Answer::Continue,
+        answer::Answer::Fresh => Answer::Fresh,
+        answer::Answer::Older => Answer::Older,
+    }
+}
+
+fn ailment(finding: &Finding) -> Ailment {
+    match finding {
+        Finding::ErrorLoop { .. } => Ailment::ErrorLoop,
+        Finding::Frustration { .. } => Ailment::Frustration,
+        Finding::Contradiction { .. } => Ailment::Contradiction,
+        Finding::DeadEnd => Ailment::DeadEnd,
+    }
+}
+
+fn percent(used: u64, window: u64) -> u32 {
+    let percent = u128::from(used) * 100 / u128::from(window.max(1));
+    u32::try_from(percent).unwrap_or(u32::MAX)
+}

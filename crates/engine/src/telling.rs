@@ -1,0 +1,131 @@
+//! Telling: what came of a message, in words, now and when it is delivered again.
+
+use crate::engine::{Engine, Turn};
+use crate::error::Error;
+use crate::outcome::{Delivery, Outcome};
+use crate::words;
+use segue_core::decide::Decided;
+use segue_core::decision::{Action, Cause, Confidence, Decision, Reason};
+use segue_core::entry::{Body, Seq};
+use segue_core::notice::Notice;
+use segue_core::session::Number;
+use segue_core::state::State;
+
+/// How many entries behind a message its decision is looked for.
+const DECISION_BEHIND_MAX: usize = 8;
+
+impl Engine {
+    pub(crate) fn told(&self, turn: &Turn, decided: Decided) -> Outcome {
+        let state = &decided.state;
+        let (notice, reasons) = self.in_words(turn, decided.notice.as_ref(), &decided.reasons);
+        let open = state.open.as_ref().filter(|open| open.session == decided.session);
+        let late = state.segments.last_key_value().map(|(number, _)| *number);
+        Outcome {
+            session: decided.session,
+            session_id: state.sessions.get(&decided.session).map(|session| session.id),
+            segment: open.map(|open| open.number).or(late),
+            seq: decided.about,
+            action: decided.action,
+            cause: decided.cause,
+            confidence: decided.confidence,
+            because: decided.reasons,
+            reasons,
+            observed: decided.observed,
+            announces: decided.notice,
+            notice,
+            reply: None,
+            dropped: decided.dropped,
+            delivery: Delivery::First,
+            scope: turn.scope.clone(),
+        }
+    }
+
+    /// Finds the answer that a message got when it was delivered first.
+    pub(crate) async fn told_again(&self, turn: &Turn, seq: Seq) -> Result<Outcome, Error> {
+        let state = self.state(&turn.scope).await?;
+        let record = self.store.get(&turn.scope, seq).await?;
+        let segment = record.as_ref().map(|record| record.segment);
+        let behind = self.store.log(&turn.scope, seq, DECISION_BEHIND_MAX).await?;
+        let decision = behind.iter().find_map(|record| match record.body() {
+            Ok(Body::Decision(decision)) if decision.about == seq => Some((decision, record.segment)),
+            _ => None,
+        });
+        let unmoved = unmoved(&state, Action::Continue);
+        let Some((decision, segment)) = decision.map(|(d, segment)| (d, Some(segment))) else {
+            // Nothing was decided about it: it stands where it was said.
+            let holds =
+                |number: &Number| segment.is_some_and(|segment| state.view(*number).hold(segment, seq));
+            let session = state.list().map(|(number, _)| number).find(holds).unwrap_or(unmoved.session);
+            let session_id = state.sessions.get(&session).map(|session| session.id);
+            let delivery = Delivery::Again;
+            return Ok(Outcome { session, session_id, seq: Some(seq), segment, delivery, ..unmoved });
+        };
+        let Decision {
+            session,
+            action,
+            cause,
+            confidence,
+            reasons: because,
+            notice: announces,
+            refusal,
+            signals: observed,
+            ..
+        } = *decision;
+        let (notice, reasons) = self.in_words(turn, announces.as_ref(), &because);
+        let session_id = state.sessions.get(&session).map(|s| s.id);
+        Ok(Outcome {
+            session,
+            session_id,
+            segment,
+            seq: Some(seq),
+            action,
+            cause,
+            confidence,
+            because,
+            reasons,
+            observed,
+            announces,
+            notice,
+            reply: refusal,
+            delivery: Delivery::Again,
+            ..unmoved
+        })
+    }
+
+    fn in_words(
+        &self,
+        turn: &Turn,
+        notice: Option<&Notice>,
+        reasons: &[Reason],
+    ) -> (Option<String>, Vec<String>) {
+        let notice = notice.map(|notice| words::notice(turn.language, &turn.scope, notice));
+        (notice, reasons.iter().map(|reason| words::reason(turn.language, reason)).collect())
+    }
+}
+
+/// Makes the outcome of something that moved nothing.
+pub(crate) fn unmoved(state: &State, action: Action) -> Outcome {
+    let session = state.latest().unwrap_or(Number::FIRST);
+    let cause = match action {
+        Action::Command | Action::Refused => Cause::Command,
+        _ => Cause::None,
+    };
+    Outcome {
+        scope: state.scope.clone(),
+        session,
+        session_id: state.sessions.get(&session).map(|session| session.id),
+        segment: state.open.as_ref().map(|open| open.number),
+        seq: None,
+        action,
+        cause,
+        confidence: Confidence::CERTAIN,
+        because: Vec::new(),
+        reasons: Vec::new(),
+        observed: None,
+        announces: None,
+        notice: None,
+        reply: None,
+        dropped: Vec::new(),
+        delivery: Delivery::First,
+    }
+}
