@@ -37,6 +37,7 @@ mod probability;
 mod profile;
 pub mod semantic;
 mod sentences;
+pub mod summary;
 pub mod task_intent;
 mod terms;
 mod text;

@@ -1,0 +1,212 @@
+//! What was settled: by a sentence that says so, or by a yes to what was proposed.
+
+use std::collections::VecDeque;
+
+use super::Speaker;
+use super::prose::{SENTENCE_CHARS_MAX, Said, short};
+use crate::sentences::asks;
+use crate::text::fold;
+
+const DECISIONS_MAX: usize = 8;
+/// Of one message: more is a plan being told, not a decision.
+const PER_MESSAGE_MAX: usize = 3;
+/// A longer answer says itself what it decides.
+const ACCEPTANCE_CHARS_MAX: usize = 60;
+/// How much of a proposal is quoted.
+const PROPOSAL_CHARS_MAX: usize = 96;
+
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Decisions {
+    made: VecDeque<String>,
+    /// What the agent proposed in its last message.
+    proposal: Option<String>,
+}
+
+impl Decisions {
+    pub(super) fn observe(&mut self, said: &Said) {
+        let deciding = said.sentences().filter(|sentence| settles(sentence, said.speaker));
+        let found: Vec<String> =
+            deciding.take(PER_MESSAGE_MAX).map(|sentence| short(sentence, SENTENCE_CHARS_MAX)).collect();
+        match said.speaker {
+            Speaker::Agent => {
+                let proposed = said.sentences().filter(|sentence| proposes(sentence)).last();
+                self.proposal = proposed.map(|sentence| short(sentence, PROPOSAL_CHARS_MAX));
+            }
+            Speaker::Person => {
+                if let Some(proposal) = self.proposal.take().filter(|_| accepts(&said.prose)) {
+                    let answer = short(&said.prose, ACCEPTANCE_CHARS_MAX);
+                    self.push(format!("{answer} (\"{proposal}\")"));
+                    return;
+                }
+            }
+        }
+        found.into_iter().for_each(|decision| self.push(decision));
+    }
+
+    fn push(&mut self, decision: String) {
+        self.made.retain(|known| *known != decision);
+        if self.made.len() == DECISIONS_MAX {
+            self.made.pop_front();
+        }
+        self.made.push_back(decision);
+    }
+
+    pub(super) fn list(&self) -> Vec<String> {
+        self.made.iter().cloned().collect()
+    }
+}
+
+/// Lower case, without apostrophes, single spaces, one at each end: phrases are found as whole words.
+fn plain(text: &str) -> String {
+    let mut out = String::from(" ");
+    for ch in text.chars().map(fold).filter(|ch| *ch != '\'') {
+        if ch.is_alphanumeric() {
+            out.extend(ch.to_lowercase());
+        } else if !out.ends_with(' ') {
+            out.push(' ');
+        }
+    }
+    if !out.ends_with(' ') {
+        out.push(' ');
+    }
+    out
+}
+
+fn has(text: &str, list: &str) -> bool {
+    list.split('|').any(|phrase| text.contains(phrase))
+}
+
+/// Said by anybody, these tell of a decision.
+const SETTLED: &str = " we decided | i decided | ive decided | weve decided | we have decided | decided to | decided on | decided against | we agreed | weve agreed | agreed on | settled on | weve settled | its decided | the decision is | final decision | decision we |决定|敲定|说定了|说好了|商定|达成一致|定下来";
+/// Said by the person, these make one; the agent only offers with them.
+const CHOOSING: &str = " lets go with | lets go for | well go with | go with the | i go with | ill go with | ill go for | going with | lets use | well use | ill use | we will use | i will use | lets take | ill take | we take | i take the | well take | i choose | ill choose | i pick | ill pick | lets pick | lets stick with | stick with | lets do | lets stay with | ok do | okay do | yes do | do option | lets keep | well keep | final answer | i want the first | i want the second | i want the third | lets book | book the | lets switch to | well switch to | im going with |就用|就选|就定|就订|就去|就按|就要|就买|就这么定|就这么办|就这样吧|定了|采用|改用|还是用|确定用|那就|选定|我选|我要第|按这个来|用这个|就这个";
+/// What takes a decision back, or puts it off.
+const UNSETTLED: &str = " not decided | havent decided | hasnt decided | havent we decided | undecided | cant decide | before we decide | if we | if i | if you | who decided | didnt decide | not agreed | havent agreed | not settled | when we decided | once we | unless | dont use | dont go with |没决定|未决定|决定不了|还没定|没定|如果|要是|假如|怎么决定|谁决定|等决定|难以决定|没有决定|不决定|除非|决定因素|一旦";
+
+fn settles(sentence: &str, speaker: Speaker) -> bool {
+    if asks(sentence) || sentence.chars().count() < 3 {
+        return false;
+    }
+    let text = plain(sentence);
+    if has(&text, UNSETTLED) {
+        return false;
+    }
+    match speaker {
+        Speaker::Agent => has(&text, SETTLED),
+        Speaker::Person => {
+            has(&text, SETTLED) || has(&text, CHOOSING) || replaces(&text) || chooses_in_chinese(&text)
+        }
+    }
+}
+
+/// "Use Postgres instead (of MySQL)."
+fn replaces(text: &str) -> bool {
+    let verb = [" use ", " take ", " try ", " pick ", " choose ", " make it "]
+        .iter()
+        .filter_map(|verb| text.find(verb))
+        .min();
+    verb.is_some_and(|at| at <= 12 && text[at..].contains(" instead "))
+}
+
+/// "选第二个吧", "用红色的吧": a verb of choice near the beginning, and the particle at the end.
+fn chooses_in_chinese(text: &str) -> bool {
+    let text = text.trim();
+    let close = |verb: &str| text.find(verb).is_some_and(|at| text[..at].chars().count() <= 4);
+    ["选", "用", "要", "订", "去", "买", "改成", "换成"].iter().any(|verb| close(verb))
+        && (text.ends_with('吧') || text.ends_with("好了") || text.ends_with("算了"))
+        && !text.contains("不")
+}
+
+const PROPOSING: &str = " i suggest | id suggest | i recommend | id recommend | i propose | id propose | i would suggest | we could | you could | shall i | shall we | should i | should we | do you want me | would you like | want me to | how about | what about | lets | id go with | i would go with | option a | option b | option 1 | option 2 | which one | which of | which do you prefer | the first | my suggestion |建议|推荐|要不要|要我|可以吗|好吗|行吗|如何|怎么样|方案|还是|不如|选项";
+
+fn proposes(sentence: &str) -> bool {
+    has(&plain(sentence), PROPOSING)
+}
+
+const YES: &str = " yes | yeah | yep | yup | ok | okay | sure | sounds good | sounds great | agreed | perfect | great | do it | do that | go ahead | please do | lets do | works for me | deal | the first | the second | the third | the last one | the former | the latter | option | that one | this one | fine | good idea | exactly |第一个|第二个|第三个|前者|后者|就这个|就这样|就这么|没问题|同意|成交";
+/// Short words that say yes only where a message begins with them.
+const YES_FIRST: [&str; 10] = ["好", "可以", "行", "嗯", "是的", "当然", "对", "要", "选", "方案"];
+const NOT_YES: &str = " no | not | dont | nope | but | wait | later | maybe | thanks | thank | never | why | instead | ok so | hmm |不|没|别|等|再说|谢谢|为什么|但|算了|换";
+
+/// Whether a short message says yes, or names one of what was offered.
+fn accepts(message: &str) -> bool {
+    let chars = message.trim().chars().count();
+    if chars == 0 || chars > ACCEPTANCE_CHARS_MAX || message.contains(['?', '？']) || asks(message.trim()) {
+        return false;
+    }
+    let text = plain(message);
+    let letter = matches!(text.trim(), "a" | "b" | "c" | "1" | "2" | "3");
+    (letter || has(&text, YES) || YES_FIRST.iter().any(|yes| text.trim().starts_with(yes)))
+        && (!has(&text, NOT_YES) || has(&text, "没问题| thanks | thank ") && !has(&text, " no | not "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn decided(lines: &[(Speaker, &str)]) -> Vec<String> {
+        let mut decisions = Decisions::default();
+        for &(speaker, text) in lines {
+            decisions.observe(&Said::new(speaker, text));
+        }
+        decisions.list()
+    }
+
+    #[test]
+    fn r5_what_is_settled_is_quoted() {
+        for text in [
+            "Let's go with the blue one.",
+            "We decided to leave on Friday.",
+            "I'll take the window seat.",
+            "Use Postgres instead.",
+            "ok do B",
+            "决定周五出发。",
+            "就用红色的",
+            "选第二个吧",
+            "那就订这家酒店",
+        ] {
+            assert_eq!(decided(&[(Speaker::Person, text)]), [text], "{text}");
+        }
+        for text in [
+            "We haven't decided yet.",
+            "Should we go with blue?",
+            "If we go with the blue one, it is late.",
+            "use a fork",
+            "还没决定",
+            "怎么决定的？",
+            "用不了",
+            "I use Linux at work.",
+            "",
+            "如果就用红色的会怎样",
+        ] {
+            assert!(decided(&[(Speaker::Person, text)]).is_empty(), "{text}");
+        }
+    }
+
+    #[test]
+    fn r5_a_short_yes_settles_what_was_proposed() {
+        let offer = (Speaker::Agent, "Two are free. Shall I book the Sakura or the Fuji?");
+        assert_eq!(
+            decided(&[offer, (Speaker::Person, "yes, the second one")]),
+            ["yes, the second one (\"Shall I book the Sakura or the Fuji?\")"]
+        );
+        assert_eq!(
+            decided(&[(Speaker::Agent, "建议坐高铁。"), (Speaker::Person, "好的")]),
+            ["好的 (\"建议坐高铁。\")"]
+        );
+        for answer in ["no", "not yet", "why the Fuji?", "不用了", "thanks", "hmm, later"] {
+            assert!(decided(&[offer, (Speaker::Person, answer)]).is_empty(), "{answer}");
+        }
+        let told = (Speaker::Agent, "The train leaves at nine.");
+        assert!(decided(&[told, (Speaker::Person, "ok")]).is_empty());
+        assert!(decided(&[offer, told, (Speaker::Person, "ok")]).is_empty());
+        assert!(decided(&[(Speaker::Agent, "I'd go with Rust. Let's use it.")]).is_empty());
+    }
+
+    #[test]
+    fn r5_the_last_eight_are_kept() {
+        let lines: Vec<String> = (0..20).map(|number| format!("Let's use plan {number}.")).collect();
+        let said: Vec<(Speaker, &str)> = lines.iter().map(|line| (Speaker::Person, line.as_str())).collect();
+        assert_eq!(decided(&said), lines[12..]);
+    }
+}

@@ -1,0 +1,112 @@
+//! What was asked and not answered yet.
+
+use std::collections::VecDeque;
+
+use super::Speaker;
+use super::prose::{SENTENCE_CHARS_MAX, Said, short};
+use crate::features::Reader;
+use crate::hash::WordHash;
+use crate::sentences::{asks, is_courtesy};
+use crate::text::Window;
+
+const QUESTIONS_MAX: usize = 6;
+const PER_MESSAGE_MAX: usize = 3;
+/// The agent's own question stands at the end; before that it asks only to answer itself.
+const AGENT_TAIL: usize = 2;
+const TERMS_MAX: usize = 12;
+/// Words that are too common to tell that an answer belongs to a question.
+const TELLING: f32 = 0.4;
+
+#[derive(Clone, Debug, PartialEq)]
+struct Question {
+    by: Speaker,
+    text: String,
+    terms: Vec<WordHash>,
+    turn: Turn,
+}
+
+/// Whether the other side had its say since.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Turn {
+    Waiting,
+    /// It spoke and did not answer.
+    Passed,
+}
+
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Questions {
+    open: VecDeque<Question>,
+}
+
+impl Questions {
+    pub(super) fn observe(&mut self, reader: &Reader, said: &Said) {
+        let sentences: Vec<&str> = said.sentences().collect();
+        let asked: Vec<&str> = sentences.iter().copied().filter(|sentence| asks(sentence)).collect();
+        let statements = sentences.len() - asked.len();
+        self.resolve(reader, said, statements);
+        let last = sentences.len().saturating_sub(AGENT_TAIL);
+        let asked: Vec<&str> = match said.speaker {
+            Speaker::Person => asked,
+            Speaker::Agent => sentences[last..].iter().copied().filter(|sentence| asks(sentence)).collect(),
+        };
+        let asked = asked.into_iter().filter(|sentence| !is_courtesy(sentence));
+        for sentence in asked.take(PER_MESSAGE_MAX) {
+            self.push(Question {
+                by: said.speaker,
+                text: short(sentence, SENTENCE_CHARS_MAX),
+                terms: terms(reader, sentence),
+                turn: Turn::Waiting,
+            });
+        }
+    }
+
+    /// A message with a statement answers what the other side asked last; what was asked earlier
+    /// only if it speaks of the same thing.
+    fn resolve(&mut self, reader: &Reader, said: &Said, statements: usize) {
+        let lower = said.prose.to_lowercase().replace(['\'', '’'], "");
+        if said.speaker == Speaker::Person && has(&lower, WITHDRAWN) {
+            self.open.retain(|question| question.turn == Turn::Passed);
+        }
+        let short_enough = lower.chars().count() <= EVASION_CHARS_MAX;
+        let answers = statements > 0 && !(short_enough && has(&lower, EVASIONS));
+        let spoken = if self.open.is_empty() || !answers { Vec::new() } else { terms(reader, &said.prose) };
+        self.open.retain_mut(|question| {
+            if question.by == said.speaker {
+                return true;
+            }
+            let was = std::mem::replace(&mut question.turn, Turn::Passed);
+            let shared = question.terms.iter().any(|term| spoken.contains(term));
+            !(answers && (was == Turn::Waiting || shared))
+        });
+    }
+
+    fn push(&mut self, question: Question) {
+        self.open.retain(|known| known.text != question.text);
+        if self.open.len() == QUESTIONS_MAX {
+            self.open.pop_front();
+        }
+        self.open.push_back(question);
+    }
+
+    pub(super) fn list(&self) -> Vec<String> {
+        self.open.iter().map(|question| question.text.clone()).collect()
+    }
+}
+
+/// An evasion is short: "I don't know yet." Longer texts say more than that.
+const EVASION_CHARS_MAX: usize = 120;
+const EVASIONS: &str = "i dont know|i do not know|not sure|no idea|let me check|let me look|ill check|ill look|one moment|later|not yet|cannot say|cant say|dont have that information|不知道|不清楚|不确定|稍等|等一下|以后再说|再说吧|还没想好|我查一下|我看看";
+const WITHDRAWN: &str = "never mind|nevermind|forget it|forget about it|算了|不用了|没事了|当我没问";
+
+fn has(text: &str, list: &str) -> bool {
+    list.split('|').any(|phrase| text.contains(phrase))
+}
+
+fn terms(reader: &Reader, text: &str) -> Vec<WordHash> {
+    let read = reader.read(text, Window::HISTORY);
+    let telling = read.terms.list.iter().filter(|term| term.weight >= TELLING);
+    let mut hashes: Vec<WordHash> = telling.map(|term| term.hash).collect();
+    hashes.dedup();
+    hashes.truncate(if text.len() > 1_000 { TERMS_MAX * 16 } else { TERMS_MAX });
+    hashes
+}
