@@ -15,6 +15,7 @@
 //! | [`train`], [`eval`] | | how the weights are made and measured |
 
 pub mod answer;
+pub mod arbiter;
 mod assets;
 pub mod boundary;
 mod classifier;

@@ -1,0 +1,109 @@
+//! Fits the arbiter's weights: `cargo run --release -p segue-signals --example fit_arbiter`, from the repository's root.
+//!
+//! Reads `eval/dev` only. Prints the weights for `src/arbiter/weights.rs` and what cross-validation says of them.
+//! `--report FILES` measures the shipped weights on other conversations instead, and fits nothing.
+
+use std::error::Error;
+
+use segue_signals::arbiter::samples::{Sample, cross_validate, known, samples};
+use segue_signals::arbiter::{NAMES, WEIGHTS, fit::fit};
+use segue_signals::train::{Dataset, Meaning, Split};
+use segue_signals::{Classifier, Probability};
+
+const DEV: [&str; 2] = ["eval/dev/en/conversations.jsonl", "eval/dev/zh/conversations.jsonl"];
+const FOLDS: usize = 10;
+/// False alarms for each message of a user.
+const ALARMS: [f64; 5] = [0.005, 0.01, 0.015, 0.02, 0.03];
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let classifier = Classifier::builtin()?;
+    match args.split_first() {
+        None => {
+            let samples = read(&classifier, &DEV.map(str::to_owned))?;
+            let fitted = fit(&known(&samples));
+            println!("    bias: {:.4},\n    weights: [", fitted.bias);
+            for (name, weight) in NAMES.iter().zip(fitted.weights) {
+                println!("        {weight:.4}, // {name}");
+            }
+            println!("    ],\n\n{FOLDS} folds of whole conversations:");
+            report(&samples, &cross_validate(&samples, FOLDS));
+        }
+        Some((option, files)) if option == "--report" && !files.is_empty() => {
+            let samples = read(&classifier, files)?;
+            let said = |sample: &Sample| sample.numbers.map_or(0.0, |numbers| WEIGHTS.probability(&numbers));
+            report(&samples, &samples.iter().map(said).collect::<Vec<_>>());
+        }
+        Some(_) => return Err("usage: fit_arbiter [--report FILES]".into()),
+    }
+    Ok(())
+}
+
+fn read(classifier: &Classifier, files: &[String]) -> Result<Vec<Sample>, Box<dyn Error>> {
+    let mut dialogues = Vec::new();
+    for file in files {
+        let text = std::fs::read_to_string(file).map_err(|error| format!("{file}: {error}"))?;
+        dialogues.extend(Dataset::parse(file, Meaning::Session, Split::Dev, &text)?.dialogues);
+    }
+    Ok(samples(classifier, &dialogues))
+}
+
+fn report(samples: &[Sample], said: &[f64]) {
+    print!("{:24}", "recall at false alarms of");
+    ALARMS.iter().for_each(|alarms| print!(" {:5.1}%", alarms * 100.0));
+    println!("   Brier    ECE  messages  boundaries");
+    let alone: Vec<f64> =
+        samples.iter().map(|sample| f64::from(sample.classifier.map_or(0.0, Probability::get))).collect();
+    let mut languages: Vec<&str> = samples.iter().map(|sample| sample.language.as_str()).collect();
+    languages.sort_unstable();
+    languages.dedup();
+    for (who, said) in [("arbiter", said), ("classifier alone", &alone)] {
+        for language in std::iter::once(None).chain(languages.iter().map(Some)) {
+            let pairs: Vec<(f64, bool)> = samples
+                .iter()
+                .zip(said)
+                .filter(|(sample, _)| language.is_none_or(|language| sample.language == *language))
+                .map(|(sample, said)| (*said, sample.label))
+                .collect();
+            row(&format!("{who}, {}", language.unwrap_or(&"all")), &pairs);
+        }
+    }
+}
+
+fn row(name: &str, pairs: &[(f64, bool)]) {
+    let boundaries = pairs.iter().filter(|(_, label)| *label).count();
+    print!("{name:25}");
+    for alarms in ALARMS {
+        print!(" {:6.3}", recall(pairs, alarms));
+    }
+    let count = pairs.len() as f64;
+    let wanted = |label: bool| if label { 1.0 } else { 0.0 };
+    let brier: f64 = pairs.iter().map(|(said, label)| (said - wanted(*label)).powi(2)).sum::<f64>() / count;
+    let mut bins = [(0.0, 0.0); 10];
+    for (said, label) in pairs {
+        let bin = &mut bins[((said * 10.0) as usize).min(9)];
+        *bin = (bin.0 + said, bin.1 + wanted(*label));
+    }
+    let ece: f64 = bins.iter().map(|(said, was)| (said - was).abs()).sum::<f64>() / count;
+    println!("  {brier:.4}  {ece:.3}  {count:8}  {boundaries:10}");
+}
+
+/// How many boundaries are found with the lowest threshold that gives no more false alarms than allowed.
+fn recall(pairs: &[(f64, bool)], alarms: f64) -> f64 {
+    let mut sorted = pairs.to_vec();
+    // Of equal probabilities the false alarm comes first, so that no figure rests on luck.
+    sorted.sort_by(|one, other| other.0.total_cmp(&one.0).then(one.1.cmp(&other.1)));
+    let allowed = (alarms * pairs.len() as f64) as usize;
+    let (mut wrong, mut found) = (0, 0);
+    for (_, label) in sorted {
+        if label {
+            found += 1;
+        } else if wrong == allowed {
+            break;
+        } else {
+            wrong += 1;
+        }
+    }
+    let boundaries = pairs.iter().filter(|(_, label)| *label).count();
+    f64::from(found) / (boundaries as f64).max(1.0)
+}
