@@ -106,6 +106,23 @@ async fn x5_a_model_that_is_not_there_is_no_trouble() {
     assert_eq!(failures(&consulted), [Failure::Call(models::Failure::Unreachable); 2]);
 }
 
+/// TLS is really spoken: with an endpoint that speaks none there is no answer, and no word is sent in clear.
+#[tokio::test]
+async fn x5_https_is_never_answered_in_clear() {
+    let endpoint = Endpoint::new([Reply::verdict("new", 1.0)]).await;
+    let base_url = endpoint.base_url().replace("http://", "https://");
+    let defaults = "agents.defaults.control_model = 'small'\n";
+    let consulted =
+        ask(&config(&format!("{defaults}{}", model("small", &base_url, "timeout = '200ms'")))).await;
+    assert_builtin(&consulted);
+    // A machine without certificates cannot even begin.
+    let no_certificates = Failure::Call(models::Failure::Unusable(models::Unusable::Tls));
+    let (no_tls, late) =
+        (Failure::Call(models::Failure::Unreachable), Failure::Call(models::Failure::Timeout));
+    assert!(failures(&consulted).iter().all(|failure| [no_certificates, no_tls, late].contains(failure)));
+    assert!(endpoint.requests().is_empty());
+}
+
 /// To ask again does not help against these, nor does a redirect lead anywhere.
 #[rstest]
 #[case(401)]
