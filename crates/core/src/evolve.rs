@@ -15,6 +15,7 @@ use crate::session::{Id, Number, Origin, Session, Status};
 use crate::span::Spans;
 use crate::standing::{Question, Rotation, Standing};
 use crate::state::State;
+use crate::task::fold;
 use crate::undo::Boundary;
 use std::sync::Arc;
 
@@ -43,6 +44,14 @@ pub enum Misfit {
     /// The entry names a session that is not there.
     #[error("entry {seq} names session {session}, which is not there")]
     Session {
+        /// The entry.
+        seq: Seq,
+        /// The session.
+        session: Number,
+    },
+    /// The entry moves a task that is not there.
+    #[error("entry {seq} moves the task of session {session}, which has none")]
+    Task {
         /// The entry.
         seq: Seq,
         /// The session.
@@ -105,6 +114,17 @@ pub fn evolve(state: &mut State, entry: &Record) -> Result<(), Misfit> {
             }
             Ok(())
         }
+        Body::Task(step) => {
+            session_mut(state, entry, step.session)?;
+            let clock = state.clock;
+            let fits = fold::step(standing_mut(state), entry, clock, step);
+            if fits { Ok(()) } else { Err(Misfit::Task { seq: entry.seq, session: step.session }) }
+        }
+        Body::Observation(observing) => {
+            fold::observe(standing_mut(state), entry, observing);
+            Ok(())
+        }
+        Body::WorkCommit(_) | Body::Worded(_) | Body::Compacted(_) | Body::Copied(_) => Ok(()),
         Body::Message(..) | Body::Command(_) | Body::Decision(_) | Body::Erased(_) | Body::Gone(_) => Ok(()),
     }?;
     if !matches!(body, Body::Sealed(_)) {
@@ -155,8 +175,8 @@ fn ask(state: &mut State, entry: &Record, asked: &Asked) -> Result<(), Misfit> {
     let before = open.messages.saturating_sub(1);
     let (segment, clock) = (open.number, state.clock);
     let standing = standing_mut(state);
-    let Asked { held, cause, older } = *asked;
-    standing.question = Some(Question { held, segment, before, cause, older });
+    let Asked { held, cause, older, intent } = *asked;
+    standing.question = Some(Question { held, segment, before, cause, older, intent });
     standing.asked_at = Some(clock);
     Ok(())
 }
@@ -168,6 +188,7 @@ fn resume(state: &mut State, entry: &Record, resumed: &Resumed) -> Result<(), Mi
         Some(moved) => {
             session.spans = session.spans.union(&moved.taken);
             session_mut(state, entry, resumed.from)?.spans = moved.kept.clone();
+            follow_task(state, resumed.from, resumed.session, &moved.taken);
             moved.taken.clone()
         }
         None => Spans::default(),
@@ -248,6 +269,7 @@ fn branch_off(state: &mut State, entry: &Record, branch: &Branched, origin: Orig
     child.spans = branch.taken.clone();
     if let Some(kept) = &branch.kept {
         session_mut(state, entry, branch.parent)?.spans = kept.clone();
+        follow_task(state, branch.parent, branch.session, &branch.taken);
     }
     push_boundary(state, Boundary::Created { from: branch.from, to: branch.session, at: entry.seq });
     Ok(())
@@ -289,10 +311,23 @@ fn merge(state: &mut State, entry: &Record, merged: &Merged) -> Result<(), Misfi
     into.spans = into.spans.union(&spans);
     into.updated_at = into.updated_at.max(updated_at);
     move_latest(state, merged.from, merged.into);
+    join_tasks(state, merged.from, merged.into);
     let boundaries = Arc::make_mut(&mut state.boundaries);
     boundaries.forget(merged.from);
     boundaries.forget(merged.into);
     Ok(())
+}
+
+fn join_tasks(state: &mut State, from: Number, into: Number) {
+    if state.standing.tasks.contains_key(&from) || state.standing.kept.contains_key(&from) {
+        fold::join(standing_mut(state), from, into);
+    }
+}
+
+fn follow_task(state: &mut State, from: Number, to: Number, taken: &Spans) {
+    if state.standing.tasks.contains_key(&from) {
+        fold::follow(standing_mut(state), from, to, taken);
+    }
 }
 
 fn move_latest(state: &mut State, from: Number, into: Number) {
@@ -316,6 +351,7 @@ fn undo(state: &mut State, entry: &Record) -> Result<(), Misfit> {
             let updated_at = created.updated_at;
             give_back(state, entry, from, &back, updated_at)?;
             move_latest(state, to, from);
+            join_tasks(state, to, from);
         }
         Boundary::Resumed { from, to, at, taken } => {
             let resumed = session_mut(state, entry, to)?;
@@ -324,6 +360,9 @@ fn undo(state: &mut State, entry: &Record) -> Result<(), Misfit> {
             let updated_at = resumed.updated_at;
             give_back(state, entry, from, &since.union(&taken), updated_at)?;
             move_latest(state, to, from);
+            if state.standing.tasks.contains_key(&to) {
+                fold::go_back(standing_mut(state), to, from, at);
+            }
         }
         Boundary::Cleared { session, view } => {
             let cleared = session_mut(state, entry, session)?;
@@ -375,6 +414,9 @@ fn forget(state: &mut State, gone: &[Number]) {
         if state.standing.control_models.contains_key(number) {
             standing_mut(state).control_models.remove(number);
         }
+        if state.standing.tasks.contains_key(number) || state.standing.kept.contains_key(number) {
+            fold::forget(standing_mut(state), *number);
+        }
         if state.standing.rotation.as_ref().is_some_and(|rotation| rotation.from == *number) {
             standing_mut(state).rotation = None;
         }
@@ -389,6 +431,9 @@ fn drop_sessions(state: &mut State, dropped: &Dropped) {
         boundaries.forget(*number);
     }
     forget(state, &dropped.sessions);
+    if !state.standing.tasks.is_empty() {
+        fold::drop_segments(standing_mut(state), &dropped.segments);
+    }
     let segments = Arc::make_mut(&mut state.segments);
     for number in &dropped.segments {
         if let Some(sealed) = segments.remove(number) {

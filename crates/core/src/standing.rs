@@ -9,6 +9,10 @@ use crate::entry::Seq;
 use crate::segment;
 use crate::session::Number;
 use crate::span::Cut;
+use crate::task::assignment::Assignment;
+use crate::task::commit::CommitId;
+use crate::task::intent::MessageIntent;
+use crate::task::state::StateName;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -31,6 +35,37 @@ pub struct Standing {
     /// The models that help to decide, for sessions that have their own.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub control_models: BTreeMap<Number, String>,
+    /// The last task of each session that has one.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub tasks: BTreeMap<Number, Assignment>,
+    /// The end of the chain of canonical commits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub canonical: Option<CommitId>,
+    /// How many canonical commits there are.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub compactions: u64,
+    /// The entries that hold what is kept of each session's tasks, so that a delete can erase them.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub kept: BTreeMap<Number, Vec<Seq>>,
+    /// Messages that described a task which is kept for good, and the entries that say so still.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub copies: BTreeMap<Seq, Seq>,
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
+impl Standing {
+    /// Returns the open task of a session.
+    pub fn open_task(&self, session: Number) -> Option<&Assignment> {
+        self.tasks.get(&session).filter(|task| task.is_open())
+    }
+
+    /// Returns the state of a session's task.
+    pub fn task_state(&self, session: Number) -> StateName {
+        self.tasks.get(&session).map_or(StateName::None, Assignment::state)
+    }
 }
 
 /// A question to the user about a message, which is held where it was sent.
@@ -47,6 +82,9 @@ pub struct Question {
     /// An older session that the message may belong to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub older: Option<Number>,
+    /// What the message is to the open task, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub intent: Option<MessageIntent>,
 }
 
 impl Question {

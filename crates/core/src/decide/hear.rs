@@ -94,7 +94,7 @@ fn ask(
     };
     let held = desk.draft.push(Body::Message(Role::User, message.clone()))?;
     let older = weighed.older.filter(|older| desk.live(*older).is_ok());
-    desk.draft.push(Body::Asked(Asked { held, cause: weighed.cause, older }))?;
+    desk.draft.push(Body::Asked(Asked { held, cause: weighed.cause, older, intent: None }))?;
     let verdict = Verdict::of(weighed, session).notice(Notice::Question { session, stake, older });
     desk.close(verdict.hearing(hearing.observed).about(Some(held)))
 }

@@ -37,17 +37,20 @@ macro_rules! words {
     };
 }
 
+pub mod assignment;
 pub mod blob;
 pub mod canonical;
 pub mod commit;
 pub mod compaction;
 mod encoder;
+pub(crate) mod fold;
 pub mod graph;
 pub mod identity;
 pub mod intent;
 pub mod narrative;
 pub mod node;
 pub mod observation;
+pub mod past;
 pub mod path;
 pub mod staging;
 pub mod state;

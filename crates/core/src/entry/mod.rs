@@ -4,13 +4,17 @@
 //! those bytes mean. The encoding is part of the domain, because the digests cover its bytes: a body
 //! is hashed as it was written and never written again.
 
+mod bodies;
+
+pub use bodies::*;
+
 use crate::Timestamp;
-use crate::decision::{Cause, Decision};
+use crate::decision::Decision;
 use crate::digest::Digest;
-use crate::message::{Message, MessageId, Role};
+use crate::message::{Message, Role};
 use crate::segment;
-use crate::session::{Id, Number, Title};
-use crate::span::Spans;
+use crate::task::canonical::CanonicalCommit;
+use crate::task::commit::WorkCommit;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -80,6 +84,12 @@ kinds! {
     Command = 10, "command";
     /// What was decided for a message or command, and why.
     Decision = 11, "decision";
+    /// Something that was observed in a task.
+    Observation = 14, "observation";
+    /// A flushed step of a task.
+    WorkCommit = 15, "work_commit";
+    /// Words that belong to a task.
+    Worded = 16, "worded";
     /// A new session and its first segment.
     Opened = 20, "opened";
     /// The end of a segment, with its digest.
@@ -112,6 +122,12 @@ kinds! {
     Controlled = 34, "controlled";
     /// The user answered that the message stays where it is.
     Answered = 35, "answered";
+    /// A task moved, or its work did.
+    Task = 36, "task";
+    /// What is kept of a task for good.
+    Compacted = 37, "compacted";
+    /// The description of a task that was kept for good, where a person gave it.
+    Copied = 38, "copied";
 }
 
 impl Kind {
@@ -145,152 +161,6 @@ impl Kind {
     pub fn is_bone(self) -> bool {
         self.code() >= Self::Opened.code() && self.code() < 40
     }
-}
-
-/// A slash command as it was typed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Spoken {
-    /// The line.
-    pub text: String,
-    /// The channel's id of it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub message_id: Option<MessageId>,
-}
-
-/// A new session.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Opened {
-    /// Its number.
-    pub session: Number,
-    /// Its id.
-    pub id: Id,
-    /// The session that was latest before.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub parent: Option<Number>,
-    /// What caused it, if nobody asked for it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cause: Option<Cause>,
-}
-
-/// The end of a segment.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Sealed {
-    /// The digest over the entries before this one.
-    pub digest: Digest,
-    /// That digest, chained to the seals before.
-    pub chain: Digest,
-    /// When the segment was last written before this entry; it is told here because the seal outlives the
-    /// content.
-    pub updated_at: Timestamp,
-}
-
-/// An older session is latest again.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Resumed {
-    /// The session.
-    pub session: Number,
-    /// The session that was latest before.
-    pub from: Number,
-    /// What it took along from there: a message that was held, and what came after it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub moved: Option<Moved>,
-}
-
-/// A part of one session's view that went to another one.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Moved {
-    /// What the session keeps that it came from.
-    pub kept: Spans,
-    /// What went.
-    pub taken: Spans,
-}
-
-/// The user was asked about a message.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Asked {
-    /// The message, which is held until there is an answer.
-    pub held: Seq,
-    /// What kind of evidence led to the question.
-    pub cause: Cause,
-    /// An older session that the message may belong to.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub older: Option<Number>,
-}
-
-/// A session's own control model.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Controlled {
-    /// The session.
-    pub session: Number,
-    /// The model's name in the configuration; nothing for the usual one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub model: Option<String>,
-}
-
-/// A session that begins with a part of another one.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Branched {
-    /// Its number.
-    pub session: Number,
-    /// Its id.
-    pub id: Id,
-    /// The session whose part it begins with.
-    pub parent: Number,
-    /// The session that was latest before.
-    pub from: Number,
-    /// The message at which the parent was cut; nothing if it was taken whole.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub at: Option<Seq>,
-    /// What the parent keeps, if it lost a part.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub kept: Option<Spans>,
-    /// What the new session begins with.
-    pub taken: Spans,
-}
-
-/// A session's view went into another one.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Merged {
-    /// The session that is no more.
-    pub from: Number,
-    /// The session that holds it now.
-    pub into: Number,
-}
-
-/// Something about one session.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Of {
-    /// The session.
-    pub session: Number,
-}
-
-/// A session got a title.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Renamed {
-    /// The session.
-    pub session: Number,
-    /// The title.
-    pub title: Title,
-}
-
-/// Sessions were dropped, with what nobody else needs.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Dropped {
-    /// The sessions.
-    pub sessions: Vec<Number>,
-    /// The segments that no other session sees.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub segments: Vec<segment::Number>,
-    /// The entries whose bodies told the sessions' titles; they are erased.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub erased: Vec<Seq>,
-}
-
-/// Bodies were erased on request.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Erased {
-    /// The entries whose bodies are gone.
-    pub entries: Vec<Seq>,
 }
 
 /// What an entry says.
@@ -334,6 +204,18 @@ pub enum Body {
     Controlled(Controlled),
     /// The message that was asked about stays where it is.
     Answered,
+    /// Something that was observed in a task.
+    Observation(Box<Observing>),
+    /// A flushed step of a task.
+    WorkCommit(Box<WorkCommit>),
+    /// Words that belong to a task.
+    Worded(Worded),
+    /// A task moved, or its work did.
+    Task(TaskStep),
+    /// What is kept of a task for good.
+    Compacted(Box<CanonicalCommit>),
+    /// The description of a task that was kept for good.
+    Copied(Copied),
     /// This body was erased; what it was is known by its kind only.
     Gone(Kind),
 }
@@ -376,6 +258,12 @@ impl Body {
             Self::Asked(_) => Kind::Asked,
             Self::Controlled(_) => Kind::Controlled,
             Self::Answered => Kind::Answered,
+            Self::Observation(_) => Kind::Observation,
+            Self::WorkCommit(_) => Kind::WorkCommit,
+            Self::Worded(_) => Kind::Worded,
+            Self::Task(_) => Kind::Task,
+            Self::Compacted(_) => Kind::Compacted,
+            Self::Copied(_) => Kind::Copied,
             Self::Gone(kind) => *kind,
         }
     }
@@ -398,6 +286,12 @@ impl Body {
             Self::Erased(body) => serde_json::to_string(body),
             Self::Asked(body) => serde_json::to_string(body),
             Self::Controlled(body) => serde_json::to_string(body),
+            Self::Observation(body) => serde_json::to_string(body),
+            Self::WorkCommit(body) => serde_json::to_string(body),
+            Self::Worded(body) => serde_json::to_string(body),
+            Self::Task(body) => serde_json::to_string(body),
+            Self::Compacted(body) => serde_json::to_string(body),
+            Self::Copied(body) => serde_json::to_string(body),
         }
     }
 
@@ -425,6 +319,12 @@ impl Body {
             Kind::Asked => Self::Asked(serde_json::from_str(text)?),
             Kind::Controlled => Self::Controlled(serde_json::from_str(text)?),
             Kind::Answered => Self::Answered,
+            Kind::Observation => Self::Observation(serde_json::from_str(text)?),
+            Kind::WorkCommit => Self::WorkCommit(serde_json::from_str(text)?),
+            Kind::Worded => Self::Worded(serde_json::from_str(text)?),
+            Kind::Task => Self::Task(serde_json::from_str(text)?),
+            Kind::Compacted => Self::Compacted(serde_json::from_str(text)?),
+            Kind::Copied => Self::Copied(serde_json::from_str(text)?),
         })
     }
 }

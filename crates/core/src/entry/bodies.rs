@@ -1,0 +1,251 @@
+//! What the entries say that the fold goes by, one shape for each kind.
+
+use crate::Timestamp;
+use crate::decision::Cause;
+use crate::digest::Digest;
+use crate::entry::Seq;
+use crate::message::MessageId;
+use crate::segment;
+use crate::session::{Id, Number, Title};
+use crate::span::Spans;
+use crate::task::assignment::{Described, Stage};
+use crate::task::commit::CommitId;
+use crate::task::identity::TaskId;
+use crate::task::intent::MessageIntent;
+use crate::task::observation::Observation;
+use serde::{Deserialize, Serialize};
+
+/// A slash command as it was typed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Spoken {
+    /// The line.
+    pub text: String,
+    /// The channel's id of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message_id: Option<MessageId>,
+}
+
+/// A new session.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Opened {
+    /// Its number.
+    pub session: Number,
+    /// Its id.
+    pub id: Id,
+    /// The session that was latest before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<Number>,
+    /// What caused it, if nobody asked for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cause: Option<Cause>,
+}
+
+/// The end of a segment.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sealed {
+    /// The digest over the entries before this one.
+    pub digest: Digest,
+    /// That digest, chained to the seals before.
+    pub chain: Digest,
+    /// When the segment was last written before this entry; it is told here because the seal outlives the
+    /// content.
+    pub updated_at: Timestamp,
+}
+
+/// An older session is latest again.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Resumed {
+    /// The session.
+    pub session: Number,
+    /// The session that was latest before.
+    pub from: Number,
+    /// What it took along from there: a message that was held, and what came after it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub moved: Option<Moved>,
+}
+
+/// A part of one session's view that went to another one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Moved {
+    /// What the session keeps that it came from.
+    pub kept: Spans,
+    /// What went.
+    pub taken: Spans,
+}
+
+/// The user was asked about a message.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Asked {
+    /// The message, which is held until there is an answer.
+    pub held: Seq,
+    /// What kind of evidence led to the question.
+    pub cause: Cause,
+    /// An older session that the message may belong to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub older: Option<Number>,
+    /// What the message is to the open task, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub intent: Option<MessageIntent>,
+}
+
+/// A session's own control model.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Controlled {
+    /// The session.
+    pub session: Number,
+    /// The model's name in the configuration; nothing for the usual one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+}
+
+/// A session that begins with a part of another one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Branched {
+    /// Its number.
+    pub session: Number,
+    /// Its id.
+    pub id: Id,
+    /// The session whose part it begins with.
+    pub parent: Number,
+    /// The session that was latest before.
+    pub from: Number,
+    /// The message at which the parent was cut; nothing if it was taken whole.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<Seq>,
+    /// What the parent keeps, if it lost a part.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kept: Option<Spans>,
+    /// What the new session begins with.
+    pub taken: Spans,
+}
+
+/// A session's view went into another one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Merged {
+    /// The session that is no more.
+    pub from: Number,
+    /// The session that holds it now.
+    pub into: Number,
+}
+
+/// Something about one session.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Of {
+    /// The session.
+    pub session: Number,
+}
+
+/// A session got a title.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Renamed {
+    /// The session.
+    pub session: Number,
+    /// The title.
+    pub title: Title,
+}
+
+/// Sessions were dropped, with what nobody else needs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Dropped {
+    /// The sessions.
+    pub sessions: Vec<Number>,
+    /// The segments that no other session sees.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub segments: Vec<segment::Number>,
+    /// The entries whose bodies told the sessions' titles; they are erased.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub erased: Vec<Seq>,
+}
+
+/// Bodies were erased on request.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Erased {
+    /// The entries whose bodies are gone.
+    pub entries: Vec<Seq>,
+}
+
+/// Something that was observed in a task.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Observing {
+    /// The session.
+    pub session: Number,
+    /// The task.
+    pub task: TaskId,
+    /// What.
+    pub observation: Observation,
+}
+
+/// Words that belong to a task and that nobody said in a message: what the host or the agent gave.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Worded {
+    /// What they are.
+    pub wording: Wording,
+    /// The words.
+    pub text: String,
+}
+
+/// What words of a task are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Wording {
+    /// What is to be done.
+    Description,
+    /// What was done.
+    Summary,
+    /// Why it was given up.
+    Reason,
+}
+
+/// A task moved, or its work did. It holds no words: they may have to go, and this stays.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TaskStep {
+    /// The session.
+    pub session: Number,
+    /// What changed.
+    pub change: Change,
+    /// The work commit that was made with it, if something was staged.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flushed: Option<CommitId>,
+}
+
+/// What changed about a task.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Change {
+    /// It was started; this entry is its id.
+    Started {
+        /// Where its description stands.
+        described: Described,
+    },
+    /// It stands somewhere else.
+    Went {
+        /// Where.
+        to: Stage,
+    },
+    /// A step was flushed, and nothing else.
+    Flushed,
+    /// What is kept of it was written.
+    Compacted {
+        /// Where it stands now.
+        to: Stage,
+        /// The canonical commit.
+        commit: CommitId,
+        /// The entries that hold what is kept, so that a delete can erase them.
+        kept: Vec<Seq>,
+    },
+    /// It goes on in this session.
+    CameFrom {
+        /// The session that it was in.
+        from: Number,
+    },
+}
+
+/// The description of a task that a person gave in a message, kept beside the canonical commit because the commit
+/// outlives the message, and apart from it because the person may erase the message.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Copied {
+    /// The message.
+    pub message: Seq,
+    /// What it said.
+    pub text: String,
+}

@@ -1,0 +1,108 @@
+//! What has to be read back before a task can move: what was staged, and for a compaction all of it.
+//!
+//! The rules read nothing. A verb that needs the past and was not given it says so ([`Wanted`]), and is asked again
+//! with it.
+
+use crate::Timestamp;
+use crate::digest::Digest;
+use crate::entry::{Body, Record, Seq};
+use crate::task::assignment::Assignment;
+use crate::task::commit::CommitId;
+use crate::task::compaction::Compaction;
+use crate::task::narrative::Line;
+use crate::task::observation::Observation;
+
+/// How much of the past is needed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Wanted {
+    /// What is in no work commit yet.
+    Staged,
+    /// Everything since the task was started.
+    Whole,
+}
+
+/// What was read back of a task.
+#[derive(Debug, Clone)]
+pub struct Past {
+    task: Assignment,
+    wanted: Wanted,
+    /// What is to be done, in words.
+    pub description: String,
+    /// The words that belong to the state: the question, the summary or the reason.
+    pub words: String,
+    staged: Vec<Staged>,
+    compaction: Compaction,
+}
+
+/// Two pasts are the same if they are of the same task and reach as far.
+impl PartialEq for Past {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.task, self.wanted, &self.staged) == (&other.task, other.wanted, &other.staged)
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Staged {
+    seq: Seq,
+    line: Line,
+    digest: Digest,
+}
+
+impl Past {
+    /// Begins with nothing read.
+    pub fn new(task: &Assignment, wanted: Wanted, description: String, words: String) -> Self {
+        // What the person said is kept apart from the commit, so that it can be erased.
+        let kept = if task.described.message().is_some() { "" } else { &description };
+        let compaction = Compaction::new(task.id, kept, task.started_at);
+        Self { task: task.clone(), wanted, staged: Vec::new(), compaction, description, words }
+    }
+
+    /// Returns the entry behind which reading begins.
+    pub fn after(&self) -> Seq {
+        match self.wanted {
+            Wanted::Whole => self.task.id.0,
+            Wanted::Staged => self.task.first_staged().map_or(Seq(u64::MAX), Seq::previous),
+        }
+    }
+
+    /// Takes in an entry of the log; what is not the task's own is passed over.
+    pub fn read(&mut self, record: &Record) {
+        match record.body() {
+            Ok(Body::Observation(observing)) if observing.task == self.task.id => {
+                self.observe(record.seq, record.at, &observing.observation);
+                if self.task.first_staged().is_none_or(|first| record.seq < first) {
+                    self.staged.clear();
+                }
+            }
+            Ok(Body::WorkCommit(commit)) if commit.task == self.task.id => {
+                self.compaction.flushed(commit.id);
+            }
+            _ => {}
+        }
+    }
+
+    pub(crate) fn reaches(&self, task: &Assignment, wanted: Wanted) -> bool {
+        self.task.id == task.id && self.wanted >= wanted
+    }
+
+    pub(crate) fn observe(&mut self, seq: Seq, at: Timestamp, observation: &Observation) {
+        self.compaction.observe(seq, observation);
+        let line = Line::of(at, observation);
+        self.staged.push(Staged { seq, line, digest: observation.digest() });
+    }
+
+    /// Hands out what was staged, for a work commit.
+    pub(crate) fn take_staged(&mut self) -> (Vec<Line>, Vec<Digest>) {
+        let staged = std::mem::take(&mut self.staged);
+        staged.into_iter().map(|staged| (staged.line, staged.digest)).unzip()
+    }
+
+    pub(crate) fn flushed(&mut self, commit: CommitId) {
+        self.compaction.flushed(commit);
+    }
+
+    /// Returns what was folded so far.
+    pub fn compaction(&self) -> &Compaction {
+        &self.compaction
+    }
+}
