@@ -12,6 +12,8 @@ use segue_signals::{Classifier, Probability};
 
 const DEV: [&str; 2] = ["eval/dev/en/conversations.jsonl", "eval/dev/zh/conversations.jsonl"];
 const FOLDS: usize = 10;
+/// Probabilities from which a shift could be acted on.
+const THRESHOLDS: [f64; 4] = [0.3, 0.5, 0.7, 0.9];
 /// False alarms for each message of a user.
 const ALARMS: [f64; 5] = [0.005, 0.01, 0.015, 0.02, 0.03];
 
@@ -49,9 +51,6 @@ fn read(classifier: &Classifier, files: &[String]) -> Result<Vec<Sample>, Box<dy
 }
 
 fn report(samples: &[Sample], said: &[f64]) {
-    print!("{:24}", "recall at false alarms of");
-    ALARMS.iter().for_each(|alarms| print!(" {:5.1}%", alarms * 100.0));
-    println!("   Brier    ECE  messages  boundaries");
     let alone: Vec<f64> =
         samples.iter().map(|sample| f64::from(sample.classifier.map_or(0.0, Probability::get))).collect();
     let mut languages: Vec<&str> = samples.iter().map(|sample| sample.language.as_str()).collect();
@@ -65,8 +64,31 @@ fn report(samples: &[Sample], said: &[f64]) {
                 .filter(|(sample, _)| language.is_none_or(|language| sample.language == *language))
                 .map(|(sample, said)| (*said, sample.label))
                 .collect();
+            if who == "arbiter" && language.is_none() {
+                at_thresholds(&pairs);
+                heading();
+            }
             row(&format!("{who}, {}", language.unwrap_or(&"all")), &pairs);
         }
+    }
+}
+
+fn heading() {
+    print!("{:24}", "recall at false alarms of");
+    ALARMS.iter().for_each(|alarms| print!(" {:5.1}%", alarms * 100.0));
+    println!("   Brier    ECE  messages  boundaries");
+}
+
+/// What comes of acting from a probability on: the figures that carry over to other conversations.
+fn at_thresholds(pairs: &[(f64, bool)]) {
+    let boundaries = pairs.iter().filter(|(_, label)| *label).count();
+    for threshold in THRESHOLDS {
+        let said = |wanted: bool| {
+            pairs.iter().filter(|(said, label)| *said >= threshold && *label == wanted).count()
+        };
+        let recall = said(true) as f64 / (boundaries as f64).max(1.0);
+        let alarms = said(false) as f64 / pairs.len() as f64 * 100.0;
+        println!("from {threshold}: recall {recall:.3}, false alarms {alarms:.2} %");
     }
 }
 

@@ -12,41 +12,49 @@ use crate::sentences::{is_courtesy, sentences};
 use crate::text::{Kind, Reading, Token, Window};
 
 /// How many numbers there are.
-pub const COUNT: usize = 16;
+pub const COUNT: usize = 15;
 
 /// What each number is.
 pub const NAMES: [&str; COUNT] = [
     "logit of the classifier's session output",
     "logit of its task output",
-    "log of the silence in minutes",
-    "log of the silence past ten minutes",
-    "log of the content words",
-    "log of the length against the session's other messages of the user",
+    "the lower of the two",
+    "log of the silence in minutes, at most ten",
+    "log of the length against the user's usual",
     "several content words, none of them known",
     "content words of the last answer",
-    "content words of the user's last message",
-    "opens a request of its own",
-    "a pronoun or \"the one\" among the first words",
-    "goes on from what was said",
+    "opens with a request",
+    "asks in full, without a link",
+    "a pronoun among the first words",
+    "opens with a link",
     "the assistant had asked something",
     "the user's last message closed the matter",
-    "code, a log or a path",
-    "another language than the user's last message",
+    "code or a log, and no question",
+    "not the language the user wrote before",
 ];
 
 /// The numbers of one message, in the order of [`NAMES`].
 pub type Numbers = [f64; COUNT];
 
+/// Past this, a silence says nothing more here: people come back to one matter after a night, and begin another
+/// after lunch. R-6 has limits of its own for long silences.
+const SILENCE_MINUTES_MAX: f64 = 10.0;
 /// Words after which a beginning is over.
 const EARLY_TOKENS: usize = 6;
 /// With fewer content words there is nothing that could be shared.
 const CONTENT_MIN: f64 = 3.0;
+/// With fewer words a question leans on what was said before.
+const SENTENCE_WORDS_MIN: f64 = 3.5;
+/// From this share on a text is read as one in a script without spaces.
+const HAN_SHARE_MIN: f64 = 0.4;
+/// Shares further apart than this are two languages, not a foreign word.
+const SCRIPT_CHANGE_MIN: f64 = 0.6;
 /// A longer message does not merely close the matter.
 const CLOSING_WORDS_MAX: f64 = 6.0;
 /// More shared words than this say nothing more.
 const SHARED_MAX: usize = 2;
 /// The longest an earlier message is read; topics are named early.
-const RECENT_BYTES_MAX: usize = 600;
+const RECENT_BYTES_MAX: usize = 400;
 
 pub(super) fn numbers(judgement: &Judgement, moment: &Moment<'_>) -> Option<Numbers> {
     let session = logit(judgement.session.probability?);
@@ -54,32 +62,39 @@ pub(super) fn numbers(judgement: &Judgement, moment: &Moment<'_>) -> Option<Numb
     let minutes = moment.gap.map_or(0.0, |gap| gap.as_secs_f64() / 60.0).max(0.0);
 
     let reading = Reading::new(moment.text, Window::MESSAGE);
-    let words = Words::of(&reading);
-    let content = f64::from(words.content);
+    let mut words = Words::of(&reading);
+    let past = Past::of(moment.recent, &mut words);
     let proper = after_fillers(&reading.tokens);
     let opening = LEXICON.begin(proper).0;
     let early = LEXICON.anywhere(&proper[..proper.len().min(EARLY_TOKENS)]);
+    let question_word = LEXICON.anywhere(&reading.tokens).has(Mark::Asking);
 
-    let past = Past::of(moment.recent, &words);
-    let length = size(&reading).ln_1p();
-    let language = share_unspaced(&reading).zip(past.user_script);
+    let size = size(&reading);
+    let script = share_unspaced(&reading);
+    // English puts the question word first, Chinese anywhere.
+    let asks =
+        opening.has(Mark::Asking) || question_word && script.is_some_and(|share| share > HAN_SHARE_MIN);
+    let full = size >= SENTENCE_WORDS_MIN;
     Some([
         session,
         task,
-        minutes.ln_1p(),
-        (minutes / 10.0).max(1.0).ln(),
-        content.ln_1p(),
-        past.user_length.map_or(0.0, |usual| length - usual),
-        flag(past.shared == 0 && content >= CONTENT_MIN),
+        session.min(task),
+        minutes.min(SILENCE_MINUTES_MAX).ln_1p(),
+        past.user_length.map_or(0.0, |usual| size.ln_1p() - usual),
+        flag(words.all_new() && words.content >= CONTENT_MIN),
         past.shared_assistant.min(SHARED_MAX) as f64,
-        past.shared_user.min(SHARED_MAX) as f64,
         flag(opening.has(Mark::Fresh)),
+        flag(asks && full && !opening.has(Mark::Link)),
         flag(early.has(Mark::Pronoun)),
-        flag(early.has(Mark::Link)),
+        flag(opening.has(Mark::Link)),
         flag(past.asked),
         flag(past.closed),
-        flag(is_paste(reading.beginning())),
-        flag(language.is_some_and(|(mine, before)| (mine - before).abs() > 0.6)),
+        flag(is_paste(reading.beginning()) && !question_word),
+        flag(
+            script
+                .zip(past.user_script)
+                .is_some_and(|(mine, usual)| (mine - usual).abs() > SCRIPT_CHANGE_MIN),
+        ),
     ])
 }
 
@@ -95,45 +110,57 @@ fn flag(holds: bool) -> f64 {
 /// What the messages before say about this one.
 #[derive(Clone, Copy, Debug, Default)]
 struct Past {
-    /// Content words that any of them knows.
-    shared: usize,
-    shared_user: usize,
+    /// Content words that the assistant's last message knows.
     shared_assistant: usize,
     /// Mean log length of the user's messages.
     user_length: Option<f64>,
+    /// How much of them is in a script without spaces.
     user_script: Option<f64>,
     asked: bool,
     closed: bool,
 }
 
 impl Past {
-    fn of(recent: &[HealthMessage<'_>], words: &Words) -> Self {
+    fn of(recent: &[HealthMessage<'_>], words: &mut Words) -> Self {
         let recent = &recent[recent.len().saturating_sub(MESSAGES_MAX)..];
         let mut past = Self::default();
-        let mut known = words.nothing_known();
-        let (mut length, mut count) = (0.0, 0.0);
+        let (mut length, mut script) = (Mean::default(), Mean::default());
         for message in recent {
             match message.role {
                 Role::System | Role::Tool => {}
-                Role::Assistant => {
-                    let reading = Reading::new(beginning(message.text), Window::MESSAGE);
-                    past.shared_assistant = words.mark_shared(&Words::of(&reading), &mut known);
-                    past.asked = leaves_open(message.text);
-                }
+                Role::Assistant => past.shared_assistant = words.meet(&read_beginning(message.text)),
                 Role::User => {
-                    let reading = Reading::new(beginning(message.text), Window::MESSAGE);
-                    past.shared_user = words.mark_shared(&Words::of(&reading), &mut known);
-                    let size = size(&reading);
-                    (length, count) = (length + size.ln_1p(), count + 1.0);
-                    past.user_script = share_unspaced(&reading);
-                    past.closed =
-                        size <= CLOSING_WORDS_MAX && LEXICON.anywhere(&reading.tokens).has(Mark::Closing);
+                    let reading = read_beginning(message.text);
+                    words.meet(&reading);
+                    length.add(size(&reading).ln_1p());
+                    share_unspaced(&reading).into_iter().for_each(|share| script.add(share));
                 }
             }
         }
-        past.shared = known.iter().filter(|known| **known).count();
-        past.user_length = (count > 0.0).then(|| length / count);
+        let last =
+            |role| recent.iter().rev().find(|message| message.role == role).map(|message| message.text);
+        past.asked = last(Role::Assistant).is_some_and(leaves_open);
+        past.closed = last(Role::User).is_some_and(closes);
+        past.user_length = length.get();
+        past.user_script = script.get();
         past
+    }
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Mean {
+    sum: f64,
+    count: f64,
+}
+
+impl Mean {
+    fn add(&mut self, value: f64) {
+        self.sum += value;
+        self.count += 1.0;
+    }
+
+    fn get(self) -> Option<f64> {
+        (self.count > 0.0).then(|| self.sum / self.count)
     }
 }
 
@@ -155,8 +182,14 @@ fn leaves_open(text: &str) -> bool {
         && sentences(ending(text)).last().is_none_or(|sentence| !is_courtesy(sentence))
 }
 
-fn beginning(text: &str) -> &str {
-    &text[..text.floor_char_boundary(RECENT_BYTES_MAX)]
+/// "Thanks, that's all", 好了, and little more.
+fn closes(text: &str) -> bool {
+    let reading = read_beginning(text);
+    size(&reading) <= CLOSING_WORDS_MAX && LEXICON.anywhere(&reading.tokens).has(Mark::Closing)
+}
+
+fn read_beginning(text: &str) -> Reading<'_> {
+    Reading::new(&text[..text.floor_char_boundary(RECENT_BYTES_MAX)], Window::MESSAGE)
 }
 
 fn ending(text: &str) -> &str {

@@ -16,17 +16,15 @@ pub(super) enum Mark {
     Pronoun,
     /// Opens a request of its own: "can you", "how do I", 帮我, 请问.
     Fresh,
-    /// Brings in somebody or something that is the speaker's: "my", "I want", 我家, 孩子.
-    Own,
     /// Ends a conversation: "thanks", "that's all", 好了, 谢谢.
     Closing,
-    /// Changes the subject in so many words: "unrelated", "by the way", 对了.
-    Turn,
+    /// Asks: "what", "is", 怎么, 吗.
+    Asking,
     /// Grammar, which two messages share whatever they are about.
     Grammar,
 }
 
-const PHRASES: [(Mark, &str); 8] = [
+const PHRASES: [(Mark, &str); 7] = [
     (
         Mark::Filler,
         "ok|okay|k|yes|yeah|yep|yup|sure|right|great|good|perfect|fine|cool|awesome|nice|alright|no|nope|hmm|hm|ah|oh|haha|lol|thanks|thank you|thx|ty|cheers|hi|hello|hey|well|um|uh|wow|ugh|true|got it|i see|makes sense|interesting|morning|good morning|evening|good evening|lovely|wonderful|excellent|\
@@ -34,13 +32,13 @@ const PHRASES: [(Mark, &str); 8] = [
     ),
     (
         Mark::Link,
-        "and|or|but|so|also|then|because|still|plus|instead|else|too|what about|how about|what if|even|only|just|same|again|another|more|less|with|without|for|in|on|at|from|to|than|not|if|when|while|after|before|until|both|neither|either|next|now|done|worked|works|fixed|tried|why|why not|how so|how come|how long|how much|how many|how often|which one|which ones|which|who|where|really|like|as|maybe|since|though|actually|wait|except|about|isnt|doesnt|wont|should i|do i|is there|are there|can i|does|is|was|did|make|add|change|shorter|longer|version|ending|\
-那|那么|还有|还|也|再|再来|另外|所以|但是|但|可是|不过|而且|然后|接着|继续|又|就|如果|要是|万一|因为|除了|或者|要不|要不要|会不会|能不能|是不是|有没有|为啥|为什么|改成|改|换成|加|加上|去掉|删掉|只|都|已经|试了|试过|装了|改了|换了|加了|还是|比如|其中|跟|和|用|不要|不能|多少|多久|几|哪|哪个|太|有点|没|没有|有|报错|结果|出来|现在",
+        "and|or|but|so|also|then|because|still|plus|instead|too|what about|how about|what if|why not|how come|how so|which one|which ones|same|again|another one|more|less|with|without|not|even|only|just|next|now|done|worked|works|fixed|tried|did|went|installed|sent|got|gone|changed|added|found|made|used|wait|actually|except|maybe|though|shorter|longer|make it|add|change it|translate it|rewrite|or maybe|in that case|\
+那|那么|还有|还|也|再|所以|但是|但|可是|不过|而且|然后|接着|继续|又|就|要是|万一|除了|或者|要不|改成|换成|翻成|译成|写成|加上|去掉|删掉|只|都|已经|试了|试过|装了|改了|换了|加了|还是|比如|其中|太|有点|没|结果|到了|出来|短一点|长一点|不要|不能|不用",
     ),
     (
         Mark::Pronoun,
-        "it|its|that|thats|this|they|them|their|theyre|those|these|there|theres|one|ones|he|she|hes|shes|him|her|his|such|the|the one|the first|the second|the other|you|your|youre|\
-它|他|她|它们|他们|她们|这|那个|这个|这种|那种|这样|那样|这些|那些|这里|那里|这边|那边|这么|那么|你|你说|上面|刚才|刚刚|前面|第一|第二|第三|最后",
+        "it|its|that|thats|this|they|them|their|theyre|those|these|there|he|she|hes|shes|him|her|his|such|the one|the first|the second|the other|that one|this one|\
+它|他|她|它们|他们|她们|这|那个|这个|这种|那种|这样|那样|这些|那些|这里|那里|这边|那边|这么|上面|刚才|刚刚|前面",
     ),
     (
         Mark::Fresh,
@@ -48,19 +46,14 @@ const PHRASES: [(Mark, &str); 8] = [
 帮我|帮忙|请|请问|请帮|麻烦|写个|写一|写篇|给我|推荐|想|想要|想问|想买|想去|想给|我想|我要|怎么|如何|问下|问一下|问个|有个|你能|能不能帮|能帮我|解释|翻译|求|求推荐|什么是|咨询",
     ),
     (
-        Mark::Own,
-        "my|our|ive|i have|i got|i|im|we|were|a|an|someone|somebody|people|\
-我|我家|我们|我妈|我爸|我的|家里|孩子|儿子|女儿|娃|朋友|同事|老板|公司|老婆|老公|领导|单位|小区|楼上|楼下|最近|昨天|今天|今年|下周|下个月|明天|周末",
+        Mark::Asking,
+        "what|whats|who|whos|which|why|how|hows|when|where|can|could|do|does|did|is|are|should|will|would|any|has|have|\
+怎么|咋|什么|啥|为什么|为啥|多少|多久|几|哪|谁|吗|如何|怎样|能不能|是不是|会不会|有没有|要不要|行不|哪个|么",
     ),
     (
         Mark::Closing,
         "thanks|thank you|thx|cheers|bye|goodbye|good night|thats all|that is all|all set|perfect|great|solved|fixed|it works|works now|worked|sent|done|sorted|will do|got it|gone|nothing else|no thanks|booked|ordered|bought|saved|\
 谢谢|谢了|谢啦|感谢|多谢|再见|拜拜|晚安|没有了|没了|就这些|好的|好了|搞定|解决了|可以了|成功了|明白了|懂了|知道了|收到|下单了|订了|买了|发了|存了|就这样|就它了|行了|够了|涨知识|好使|好用",
-    ),
-    (
-        Mark::Turn,
-        "by the way|btw|unrelated|different question|another question|new question|something else|something different|change of subject|change the subject|separate question|other question|another thing|random question|quick question|anyway|moving on|off topic|totally different|completely different|different topic|\
-对了|换个|话说|另一个|题外话|不相关|无关|顺便问|另外问|问个别的|说点别的|换一个|别的事|突然想|突然想起",
     ),
     (
         Mark::Grammar,
@@ -71,8 +64,15 @@ const PHRASES: [(Mark, &str); 8] = [
 
 const PHRASE_TOKENS_MAX: usize = 5;
 
+/// Size of the filter, in bits; a power of two well above the number of phrases.
+const FILTER_BITS: usize = 16_384;
+
 /// All phrases by hash.
-pub(super) struct Lexicon(Vec<(WordHash, u32)>);
+pub(super) struct Lexicon {
+    phrases: Vec<(WordHash, u32)>,
+    /// Most words are no phrase: one bit rules them out without a search.
+    filter: Vec<u64>,
+}
 
 pub(super) static LEXICON: LazyLock<Lexicon> = LazyLock::new(Lexicon::new);
 
@@ -109,12 +109,21 @@ impl Lexicon {
                 _ => merged.push((hash, bits)),
             }
         }
-        Self(merged)
+        let mut filter = vec![0_u64; FILTER_BITS / 64];
+        for (hash, _) in &merged {
+            let bit = hash.0 as usize % FILTER_BITS;
+            filter[bit / 64] |= 1 << (bit % 64);
+        }
+        Self { phrases: merged, filter }
     }
 
     pub(super) fn find(&self, hash: WordHash) -> Marks {
-        let at = self.0.binary_search_by_key(&hash, |&(other, _)| other);
-        at.ok().and_then(|at| self.0.get(at)).map_or(Marks(0), |&(_, bits)| Marks(bits))
+        let bit = hash.0 as usize % FILTER_BITS;
+        if self.filter[bit / 64] & (1 << (bit % 64)) == 0 {
+            return Marks::default();
+        }
+        let at = self.phrases.binary_search_by_key(&hash, |&(other, _)| other);
+        at.map_or(Marks::default(), |at| Marks(self.phrases[at].1))
     }
 
     /// The marks of all phrases that begin with the first token, and how many tokens the longest filler takes.

@@ -4,23 +4,22 @@ use super::fit::Fitted;
 
 /// Fitted on `eval/dev`, in the order of [`super::NAMES`].
 pub const WEIGHTS: Fitted = Fitted {
-    bias: -4.2127,
+    bias: -3.0649,
     weights: [
-        0.4135,  // logit of the classifier's session output
-        0.3029,  // logit of its task output
-        0.4349,  // log of the silence in minutes
-        -0.5358, // log of the silence past ten minutes
-        0.9893,  // log of the content words
-        0.9346,  // log of the length against the session's other messages of the user
-        1.2991,  // several content words, none of them known
-        -0.9405, // content words of the last answer
-        -1.1112, // content words of the user's last message
-        2.1966,  // opens a request of its own
-        -0.3220, // a pronoun or "the one" among the first words
-        0.5733,  // goes on from what was said
-        -2.3116, // the assistant had asked something
-        0.7634,  // the user's last message closed the matter
-        -2.9733, // code, a log or a path
-        -2.3516, // another language than the user's last message
+        0.2215,  // logit of the classifier's session output
+        0.1529,  // logit of its task output
+        0.2832,  // the lower of the two
+        0.5560,  // log of the silence in minutes, at most ten
+        1.4441,  // log of the length against the user's usual
+        1.5674,  // several content words, none of them known
+        -0.6078, // content words of the last answer
+        2.1112,  // opens with a request
+        0.8079,  // asks in full, without a link
+        -0.8464, // a pronoun among the first words
+        -1.1694, // opens with a link
+        -2.2809, // the assistant had asked something
+        1.2833,  // the user's last message closed the matter
+        -2.9024, // code or a log, and no question
+        -3.6586, // not the language the user wrote before
     ],
 };
