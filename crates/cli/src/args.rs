@@ -183,9 +183,12 @@ pub struct Replay {
     /// The policy that decides
     #[arg(long, value_name = "NAME")]
     pub policy: Option<String>,
+    /// Another policy: show where it would have decided otherwise
+    #[arg(long, value_name = "NAME")]
+    pub against: Option<String>,
     /// The model's window, in tokens
-    #[arg(long, value_name = "TOKENS", default_value_t = 128_000)]
-    pub window: usize,
+    #[arg(long, value_name = "TOKENS")]
+    pub window: Option<u64>,
     /// Stop at the first bad line
     #[arg(long)]
     pub strict: bool,
@@ -219,6 +222,15 @@ pub struct Eval {
     /// Draw how far the probabilities can be believed
     #[arg(long, value_name = "FILE")]
     pub svg: Option<PathBuf>,
+    /// Run the dialogues through the whole engine: where do sessions start?
+    #[arg(long, conflicts_with_all = ["output", "model", "svg"])]
+    pub decisions: bool,
+    /// The policy that decides, with --decisions
+    #[arg(long, value_name = "NAME", requires = "decisions")]
+    pub policy: Option<String>,
+    /// Show each decision that was no plain continue, with --decisions
+    #[arg(long, requires = "decisions", conflicts_with = "json")]
+    pub show: bool,
 }
 
 /// What a boundary means in a set.

@@ -1,5 +1,6 @@
 //! The shapes of `--json`. They are stable: fields may be added, never renamed.
 
+use crate::commands::replay::Other;
 use crate::out;
 use segue_core::decision::{Action, Cause, Confidence};
 use segue_core::observed::Observed;
@@ -25,9 +26,9 @@ pub fn segment(scope: &scope::Key, number: segment::Number) -> String {
     format!("{scope}/{number}")
 }
 
-/// What came of a line of a replay.
-pub fn outcome(line: usize, outcome: &Outcome) -> Value {
-    json!({
+/// What came of a line of a replay, and what another policy did with it.
+pub fn outcome(line: usize, outcome: &Outcome, other: Option<&Other>) -> Value {
+    let mut value = json!({
         "line": line,
         "scope": outcome.scope.as_str(),
         "session": outcome.session_key().to_string(),
@@ -44,7 +45,18 @@ pub fn outcome(line: usize, outcome: &Outcome) -> Value {
         "signals": outcome.observed.as_deref().map_or_else(|| Value::Object(Map::new()), signals),
         "control_model": outcome.control_model(),
         "options": outcome.options(),
-    })
+    });
+    if let (Value::Object(fields), Some(other)) = (&mut value, other) {
+        let against = json!({
+            "policy": other.policy,
+            "action": other.action,
+            "cause": other.cause,
+            "session": other.session.to_string(),
+            "differs": other.differs(outcome),
+        });
+        fields.insert("against".into(), against);
+    }
+    value
 }
 
 /// What was observed about a message. How long that took is left out: the same file gives the same bytes.

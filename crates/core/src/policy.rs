@@ -96,20 +96,22 @@ pub struct Shift {
 
 impl Default for Shift {
     fn default() -> Self {
-        Self { threshold: Share::new(0.9), cooldown: SignedDuration::from_mins(10) }
+        Self { threshold: Share::new(0.6), cooldown: SignedDuration::from_mins(2) }
     }
 }
 
-/// How long no second question is asked.
+/// When the user is asked, and how long then not again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Question {
+    /// The probability of a new topic above which the user is asked; only `layered` asks by it.
+    pub threshold: Share,
     /// The time between two questions.
     pub cooldown: SignedDuration,
 }
 
 impl Default for Question {
     fn default() -> Self {
-        Self { cooldown: SignedDuration::from_mins(30) }
+        Self { threshold: Share::new(0.45), cooldown: SignedDuration::from_mins(10) }
     }
 }
 

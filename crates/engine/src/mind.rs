@@ -11,7 +11,7 @@ use segue_core::session::Number;
 use segue_core::state::State;
 use segue_signals::context::{EstimatedTokens, TokenCounter};
 use segue_signals::health::{HealthMessage, MESSAGES_MAX};
-//S use segue_signals::summary::Summary;
+use segue_signals::summary::Summary;
 use segue_signals::{Classifier, Profile};
 use std::collections::VecDeque;
 
@@ -33,8 +33,8 @@ pub(crate) struct Mind {
     pub(crate) head: Seq,
     /// What the session is about.
     pub(crate) profile: Profile,
-    //S     /// The same for people and models.
-    //S     pub(crate) summary: Summary,
+    /// The same for people and models.
+    pub(crate) summary: Summary,
     recent: VecDeque<(Role, String)>,
     tokens: u64,
     looked_at: u32,
@@ -48,7 +48,7 @@ impl Mind {
             session,
             head,
             profile: Profile::new(),
-            //S             summary: Summary::new(),
+            summary: Summary::new(),
             recent: VecDeque::with_capacity(MESSAGES_MAX),
             tokens: 0,
             looked_at: 0,
@@ -96,7 +96,7 @@ impl Mind {
             None => speaker(role),
         };
         classifier.observe(&mut self.profile, speaker, &message.text);
-        //S         self.summary.observe(speaker, &message.text);
+        self.summary.observe(classifier, speaker, &message.text);
         self.tokens += EstimatedTokens.count(&message.text) + MESSAGE_TOKENS;
         self.looked_at += 1;
         if self.recent.len() == MESSAGES_MAX {

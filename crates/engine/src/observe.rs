@@ -4,8 +4,10 @@
 use crate::engine::{Engine, Turn};
 use crate::mind::{Mind, speaker};
 use crate::words::Language;
+use jiff::SignedDuration;
 use segue_core::decision::Cause;
 use segue_core::evidence::{Health, Semantic, Window};
+use segue_core::freshness::Silence;
 use segue_core::message::Message;
 use segue_core::observed::{
     Ailment, Answer, Condition, Earlier, Filling, LastWord, Meaning, Objection, Observed, Patience, Share,
@@ -13,11 +15,12 @@ use segue_core::observed::{
 };
 use segue_core::session::Number;
 use segue_core::state::State;
+use segue_signals::arbiter::{Arbiter, Moment};
 use segue_signals::context::{ContextBand, judge_use};
 use segue_signals::health::{Finding, HealthMessage, HealthState, judge_health};
 use segue_signals::intent::{ExplicitIntent, explicit_intent};
 use segue_signals::semantic::{Band, Relevance};
-//S use segue_signals::summary::SummaryLanguage;
+use segue_signals::summary::SummaryLanguage;
 use segue_signals::{Profile, answer, objection, time, work};
 
 /// How many other sessions a message is compared with when it does not belong to the latest one.
@@ -78,15 +81,23 @@ impl Engine {
             };
         }
         if let Some(mind) = mind {
-            self.judge(turn, mind, text, &mut observed);
+            self.judge(turn, state, mind, text, &mut observed);
             self.compare(state, text, &mut observed).await;
         }
         observed.took_us = self.clock.ticks_us().saturating_sub(began);
         observed
     }
 
-    fn judge(&self, turn: &Turn, mind: &Mind, text: &str, observed: &mut Observed) {
-        observed.meaning = meaning(self.classifier.judge(&mind.profile, text, None).relevance);
+    fn judge(&self, turn: &Turn, state: &State, mind: &Mind, text: &str, observed: &mut Observed) {
+        let now = state.effective(turn.at);
+        let gap = state.open.as_ref().map_or(SignedDuration::ZERO, |open| Silence::of(open, now).gap);
+        let mut recent: Vec<HealthMessage<'_>> = mind.recent().collect();
+        let judgement = self.classifier.judge(&mind.profile, text, None);
+        let shift = Arbiter::shift(&judgement, &Moment { text, gap: Some(gap), recent: &recent });
+        observed.meaning = match shift {
+            Some(shift) => meaning(Relevance::scored(shift.complement(), judgement.relevance.evidence)),
+            None => meaning(judgement.relevance),
+        };
         let used = judge_use(mind.tokens_with(text), turn.window);
         observed.window = Filling {
             band: match used.band {
@@ -97,7 +108,6 @@ impl Engine {
             },
             percent: percent(used.used, used.window),
         };
-        let mut recent: Vec<HealthMessage<'_>> = mind.recent().collect();
         observed.patience = Patience {
             work: match work::judge_work(&recent) {
                 time::Work::General => Work::General,
@@ -158,19 +168,16 @@ impl Engine {
 
     /// Writes the summary that goes along into a new session.
     pub(crate) fn carry_over(&self, turn: &Turn, state: &State, mind: &Mind) -> Option<String> {
-        //S-BODY
-        let _ = (turn, state, mind);
-        None
-        //S         let language = match turn.language {
-        //S             Language::En => SummaryLanguage::English,
-        //S             Language::Zh => SummaryLanguage::Chinese,
-        //S         };
-        //S         let summary = mind.summary.render(language);
-        //S         let key = state.key(mind.session);
-        //S         (!summary.trim().is_empty()).then(|| match turn.language {
-        //S             Language::En => format!("Summary of the session before ({key}):\n{summary}"),
-        //S             Language::Zh => format!("上一个会话（{key}）的摘要：\n{summary}"),
-        //S         })
+        let language = match turn.language {
+            Language::En => SummaryLanguage::English,
+            Language::Zh => SummaryLanguage::Chinese,
+        };
+        let summary = mind.summary.render(language);
+        let key = state.key(mind.session);
+        (!summary.trim().is_empty()).then(|| match turn.language {
+            Language::En => format!("Summary of the session before ({key}):\n{summary}"),
+            Language::Zh => format!("上一个会话（{key}）的摘要：\n{summary}"),
+        })
     }
 }
 

@@ -172,7 +172,7 @@ fn variables_that_are_no_settings() {
 #[test]
 fn options_are_checked_too() {
     let wrong = load(vec![
-        Layer::options([("lifecycle.policy", "layered"), ("lifecycle.polcy", "x"), ("session", "x")]),
+        Layer::options([("lifecycle.policy", "clever"), ("lifecycle.polcy", "x"), ("session", "x")]),
         Layer::environment([("SEGUE_LIMITS_MESSAGE_BYTES_MAX", "lots")]),
     ])
     .unwrap_err();
@@ -185,8 +185,8 @@ fn options_are_checked_too() {
             "`lifecycle.polcy` (the command line) is not a setting: did you mean `lifecycle.policy`?",
             "`session` (the command line) is a table of settings: \
              write it as [session] with its settings below.",
-            "`lifecycle.policy` (the command line) cannot be \"layered\", which is not built yet: \
-             write \"segmented\".",
+            "`lifecycle.policy` (the command line) cannot be \"clever\": \
+             write \"segmented\", \"adaptive\", \"task\" or \"layered\".",
         ]
     );
 }

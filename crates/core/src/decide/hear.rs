@@ -16,6 +16,15 @@ use crate::undo::Boundary;
 /// How many messages after a rotation it can still be taken back by what is said.
 const REVERSAL_MESSAGES_MAX: u32 = 3;
 
+/// The same, where only what later messages are about speaks for it: who has stayed with the new topic meant it.
+const EVIDENCE_MESSAGES_MAX: u32 = 1;
+
+/// How surely a message must belong to the session before.
+const BELONGS_BEFORE: f64 = 0.8;
+
+/// How little it may belong to the session that the rotation began.
+const BELONGS_HERE: f64 = 0.3;
+
 pub(super) fn hear(mut desk: Desk<'_>, message: &Message, hearing: Hearing<'_>) -> Result<Decided, Refusal> {
     let Some(latest) = desk.state().latest() else {
         let session = desk.open(None)?;
@@ -119,9 +128,12 @@ fn reversal(desk: &Desk<'_>, hearing: Hearing<'_>) -> Option<Reversal> {
         return Some(Reversal::User);
     }
     // Only what was decided by meaning is taken back by meaning.
-    let before = hearing.observed.before.filter(|_| rotation.cause == Cause::Semantic)?;
+    let before = hearing.observed.before?;
+    if rotation.cause != Cause::Semantic || rotation.heard > EVIDENCE_MESSAGES_MAX {
+        return None;
+    }
     let here = hearing.observed.meaning.belongs.map_or(0.0, |belongs| belongs.value());
-    (before.value() > 0.7 && here < 0.5).then_some(Reversal::Evidence)
+    (before.value() > BELONGS_BEFORE && here < BELONGS_HERE).then_some(Reversal::Evidence)
 }
 
 /// Takes the rotation back: what was said since belongs to the session before, in order.

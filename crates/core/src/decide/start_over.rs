@@ -30,7 +30,7 @@ pub(super) fn start_over(
         return desk.close(verdict.hearing(observed).about(Some(about)));
     }
     desk.draft.seal()?;
-    let session = desk.open(Some(previous))?;
+    let session = desk.open_because(Some(previous), Some(Cause::Intent))?;
     let about = desk.draft.push(Body::Message(Role::User, message.clone()))?;
     let (pruned, way_back) = desk.keep_backlog()?;
     let verdict = Verdict::new(Action::New, Cause::Intent, session).because(reason);

@@ -33,7 +33,10 @@ pub(super) fn restrain(scales: &Scales<'_>, observed: &Observed, weighed: Weighe
         && by_meaning
         && let Some((ago_ms, cooldown_ms)) = since(scales.standing.shifted_at, scales.policy.shift.cooldown)
     {
-        return held_back(weighed, Reason::ShiftedLately { ago_ms, cooldown_ms });
+        weighed.reasons.push(Reason::ShiftedLately { ago_ms, cooldown_ms });
+        weighed.rule = format!("{} debounced", weighed.rule);
+        weighed.action = Action::Ask;
+        weighed.older = observed.earlier.map(|earlier| earlier.session);
     }
     if weighed.action == Action::Ask
         && let Some((ago_ms, cooldown_ms)) = asked

@@ -159,6 +159,7 @@ struct Overrides {
     stale_timeout: Option<SignedDuration>,
     shift_threshold: Option<Share>,
     shift_cooldown: Option<SignedDuration>,
+    question_threshold: Option<Share>,
     question_cooldown: Option<SignedDuration>,
     context_window: Option<u64>,
 }
@@ -260,7 +261,10 @@ impl Config {
                 threshold: pick!(shift_threshold or usual.shift.threshold),
                 cooldown: pick!(shift_cooldown or usual.shift.cooldown),
             },
-            question: Question { cooldown: pick!(question_cooldown or usual.question.cooldown) },
+            question: Question {
+                threshold: pick!(question_threshold or usual.question.threshold),
+                cooldown: pick!(question_cooldown or usual.question.cooldown),
+            },
             backlog: pick!(backlog or usual.backlog),
         }
     }

@@ -22,11 +22,12 @@ const TIMEOUT_MAX: SignedDuration = SignedDuration::from_secs(60);
 /// How much of a wrong value is shown.
 const SHOWN_CHARS_MAX: usize = 60;
 
-/// Lengths of time of which the first must not be longer than the second.
+/// Settings of which the first must not be more than the second.
 const RISING: &[(&str, &str)] = &[
     ("lifecycle.adaptive.reinject_from", "lifecycle.adaptive.ask_from"),
     ("lifecycle.adaptive.ask_from", "lifecycle.adaptive.new_after"),
     ("lifecycle.task.idle_timeout", "lifecycle.task.stale_timeout"),
+    ("lifecycle.question.threshold", "lifecycle.shift.threshold"),
 ];
 
 const MODES: &[(&str, Mode)] = &[("segmented", Mode::Segmented), ("legacy", Mode::Legacy)];
@@ -59,14 +60,8 @@ impl Reader<'_> {
             new_after: self.duration(&below(above, "lifecycle.adaptive.new_after")),
             idle_timeout: self.duration(&below(above, "lifecycle.task.idle_timeout")),
             stale_timeout: self.duration(&below(above, "lifecycle.task.stale_timeout")),
-            shift_threshold: self.value(
-                &below(above, "lifecycle.shift.threshold"),
-                "write a number above 0.5 and below 1, such as 0.9",
-                |value| {
-                    let number = value.as_float().filter(|number| *number > 0.5 && *number < 1.0);
-                    number.map(Share::new)
-                },
-            ),
+            shift_threshold: self.share(&below(above, "lifecycle.shift.threshold")),
+            question_threshold: self.share(&below(above, "lifecycle.question.threshold")),
             shift_cooldown: self.duration(&below(above, "lifecycle.shift.cooldown")),
             question_cooldown: self.duration(&below(above, "lifecycle.question.cooldown")),
             context_window: self.value(
@@ -196,6 +191,10 @@ impl Reader<'_> {
         self.value(path, allowed, values::duration)
     }
 
+    fn share(&mut self, path: &Path) -> Option<Share> {
+        self.value(path, "write a number above 0 and below 1, such as 0.6", share)
+    }
+
     /// Finds settings that cannot both be, for everyone or where `above` overrides one of them.
     pub fn contradictions(&mut self, above: &Path) {
         for (shorter, longer) in RISING {
@@ -211,10 +210,11 @@ impl Reader<'_> {
                 continue;
             };
             let overridden = key.0.starts_with(&above.0) || other.0.starts_with(&above.0);
-            let (Some(short), Some(long)) = (values::duration(value), values::duration(other_value)) else {
-                continue;
-            };
-            if overridden && short > long {
+            let durations = values::duration(value).zip(values::duration(other_value));
+            let shares = share(value).zip(share(other_value));
+            let falls = durations.is_some_and(|(short, long)| short > long)
+                || shares.is_some_and(|(low, high)| low > high);
+            if overridden && falls {
                 let place = if at.origin == Origin::Defaults { other_at } else { at };
                 self.problems.push(Problem::Contradiction {
                     key: key.to_string(),
@@ -222,7 +222,7 @@ impl Reader<'_> {
                     place: place.clone(),
                     other: other.to_string(),
                     other_value: shown(other_value),
-                    rule: "the first must not be longer than the second".to_owned(),
+                    rule: "the first must not be more than the second".to_owned(),
                 });
             }
         }
@@ -304,6 +304,10 @@ impl Reader<'_> {
         }
         result
     }
+}
+
+fn share(value: &Value) -> Option<Share> {
+    value.as_float().filter(|number| *number > 0.0 && *number < 1.0).map(Share::new)
 }
 
 fn below(above: &Path, dotted: &str) -> Path {

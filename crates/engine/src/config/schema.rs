@@ -38,6 +38,7 @@ const KEYS: &[(&str, Form, Reach)] = &[
     ("lifecycle.task.stale_timeout", Form::Text, Reach::AnyoneToo),
     ("lifecycle.shift.threshold", Form::Decimal, Reach::AnyoneToo),
     ("lifecycle.shift.cooldown", Form::Text, Reach::AnyoneToo),
+    ("lifecycle.question.threshold", Form::Decimal, Reach::AnyoneToo),
     ("lifecycle.question.cooldown", Form::Text, Reach::AnyoneToo),
     ("context.window", Form::Number, Reach::AnyoneToo),
     ("commands.unknown", Form::Text, Reach::Everyone),

@@ -1,9 +1,12 @@
 //! All texts, side by side: a snapshot for each language is what a translator reads.
 
 use super::*;
+use segue_core::decision::{Action, Tip};
 use segue_core::entry::Seq;
+use segue_core::evidence::Semantic;
 use segue_core::notice::Limit;
-use segue_core::notice::{Since, WayBack};
+use segue_core::notice::{Reversal, Since, Stake, Summary, WayBack};
+use segue_core::observed::{Ailment, Answer, Share};
 
 const HOUR: i64 = 3_600_000;
 
@@ -38,6 +41,46 @@ fn notices() -> Vec<Notice> {
         },
         Notice::StartedOver { session: two, previous: one, pruned: 0, way_back: WayBack::Open },
         Notice::StartedOver { session: two, previous: one, pruned: 1, way_back: WayBack::Gone },
+        Notice::Shifted { session: two, previous: one, like: None, pruned: 0, way_back: WayBack::Open },
+        Notice::Shifted {
+            session: Number(3),
+            previous: two,
+            like: Some(one),
+            pruned: 1,
+            way_back: WayBack::Open,
+        },
+        Notice::Overflowed {
+            session: two,
+            previous: one,
+            percent: 97,
+            summary: Summary::Carried,
+            pruned: 0,
+            way_back: WayBack::Open,
+        },
+        Notice::Question { session: one, stake: Stake::Topic, older: None },
+        Notice::Question { session: two, stake: Stake::Topic, older: Some(one) },
+        Notice::Question { session: one, stake: Stake::Pause { gap_ms: 5 * HOUR }, older: None },
+        Notice::Question { session: one, stake: Stake::Stuck, older: None },
+        Notice::Stays { session: one },
+        Notice::Fresh {
+            session: two,
+            previous: one,
+            summary: Summary::Left,
+            pruned: 0,
+            way_back: WayBack::Open,
+        },
+        Notice::Fresh {
+            session: two,
+            previous: one,
+            summary: Summary::Carried,
+            pruned: 2,
+            way_back: WayBack::Gone,
+        },
+        Notice::BackTo { session: one, previous: two },
+        Notice::Rejoined { session: one, from: two, by: Reversal::User },
+        Notice::Rejoined { session: one, from: two, by: Reversal::Evidence },
+        Notice::Controlled { session: one, model: Some("small".to_owned()) },
+        Notice::Controlled { session: one, model: None },
         Notice::Cleared { session: one },
         Notice::Resumed { session: one, messages: 1 },
         Notice::Resumed { session: two, messages: 14 },
@@ -69,6 +112,8 @@ fn refusals() -> Vec<Refusal> {
         Refusal::NotInSession { session: Number(2), seq: Seq(99) },
         Refusal::NothingBefore(Seq(1)),
         Refusal::SameSession,
+        Refusal::NothingAsked,
+        Refusal::NothingOffered,
         Refusal::NothingToErase,
         Refusal::Damaged("no open segment".to_owned()),
     ]
@@ -87,6 +132,40 @@ fn reasons() -> Vec<Reason> {
         Reason::AutoRouteOff,
         Reason::AskedInWords { phrase: "new topic".into() },
         Reason::Commanded { command: "new".to_owned() },
+        Reason::Belongs { band: Semantic::High, belongs: Share::new(0.93) },
+        Reason::Belongs { band: Semantic::Medium, belongs: Share::new(0.5) },
+        Reason::Belongs { band: Semantic::Low, belongs: Share::new(0.08) },
+        Reason::Shifted { shifts: Share::new(0.97), threshold: Share::new(0.9) },
+        Reason::Paused { gap_ms: 5 * HOUR, limit_ms: 4 * HOUR, since: Since::Message },
+        Reason::WithinIdle { gap_ms: 20 * HOUR, limit_ms: 24 * HOUR, since: Since::Message },
+        Reason::WindowAt { percent: 83 },
+        Reason::Stuck {
+            findings: vec![
+                Ailment::ErrorLoop,
+                Ailment::Frustration,
+                Ailment::Contradiction,
+                Ailment::DeadEnd,
+            ],
+        },
+        Reason::LikeEarlier { session: Number(2), belongs: Share::new(0.8) },
+        Reason::ShiftedLately { ago_ms: 120_000, cooldown_ms: 600_000 },
+        Reason::AskedLately { ago_ms: 120_000, cooldown_ms: 1_800_000 },
+        Reason::Answered { answer: Answer::Fresh },
+        Reason::Objected,
+        Reason::BelongsBefore { session: Number(1), belongs: Share::new(0.85) },
+        Reason::ModelAsked { name: "small".to_owned() },
+    ]
+}
+
+fn tips() -> Vec<Alternative> {
+    let (border, was) = (Share::new(0.1), Share::new(0.42));
+    let new = |tip| Alternative { action: Action::New, tip };
+    let stay = |tip| Alternative { action: Action::Continue, tip };
+    vec![
+        new(Tip::SilenceOver { limit_ms: 12 * HOUR, was_ms: HOUR }),
+        stay(Tip::SilenceUpTo { limit_ms: 12 * HOUR, was_ms: 13 * HOUR }),
+        new(Tip::BelongsBelow { border, was }),
+        stay(Tip::BelongsFrom { border, was }),
     ]
 }
 
@@ -116,6 +195,7 @@ fn lines(language: Language) -> Vec<(&'static str, Vec<String>)> {
         ("notices", notices().iter().map(|n| notice(language, &scope, n)).collect()),
         ("refusals", refusals().iter().map(|r| refusal(language, &scope, r)).collect()),
         ("reasons", reasons().iter().map(|r| reason(language, r)).collect()),
+        ("tips", tips().iter().map(|t| tip(language, t)).collect()),
         ("troubles", troubles().into_iter().map(|t| trouble(language, t)).collect()),
         ("durations", times.iter().map(|ms| duration(language, *ms)).collect()),
         ("ages", times.iter().map(|ms| age(language, *ms)).collect()),
@@ -191,7 +271,7 @@ fn p10_every_text_is_one_line() {
 fn commands_have_names() {
     let names: Vec<&str> = Command::ALL.iter().map(|command| command.name()).collect();
     let expected = "/new /reset /undo /session list /session resume /session show /session rename /session fork \
-                    /session split /session delete /status /why /help";
+                    /session split /session delete /continue /fresh /older /control /status /why /help";
     assert_eq!(names.join(" "), expected);
 }
 

@@ -1,6 +1,6 @@
 //! Sessions and decisions as lines: what `/session list`, `/status` and `/why` answer.
 
-use super::{Language, age, reason};
+use super::{Language, age, reason, tip};
 use crate::history::{Explained, Listed};
 use segue_core::Timestamp;
 use segue_core::decision::Action;
@@ -62,7 +62,9 @@ pub fn status(language: Language, session: &Listed, state: &State, policy: &str,
 pub fn explained(language: Language, explained: &Explained, now: Timestamp) -> String {
     let decision = &explained.decision;
     let ago = ago(language, explained.at, now);
-    let reasons: Vec<String> = decision.reasons.iter().map(|why| reason(language, why)).collect();
+    let told = decision.reasons.iter().map(|why| reason(language, why));
+    let tipped = decision.alternatives.iter().map(|alternative| tip(language, alternative));
+    let reasons: Vec<String> = told.chain(tipped).collect();
     let (session, verb) = (&explained.session, verb(language, decision.action));
     match language {
         Language::En => {

@@ -84,7 +84,7 @@ async fn new_with_a_text_begins_with_it() {
 #[tokio::test]
 async fn session_rollover_temporal_expired() {
     let stage = play(
-        "",
+        "lifecycle.policy = 'segmented'",
         "08:00 user: hello             => continue #1
          20:00:01 user: evening        => new temporal #2
          20:05 assistant: good evening => continue #2
@@ -100,7 +100,7 @@ async fn session_rollover_temporal_expired() {
 #[tokio::test]
 async fn session_rollover_temporal_within_window_noop() {
     play(
-        "",
+        "lifecycle.policy = 'segmented'",
         "08:00 user: hello        => continue #1
          20:00 user: twelve hours => continue #1
          23:59 user: same day     => continue #1",
@@ -331,7 +331,7 @@ async fn x10_only_the_person_keeps_a_session_fresh() {
 /// Time never runs backwards in a scope: an earlier stamp is kept and counts as the latest one.
 #[tokio::test]
 async fn pinned_time_never_runs_backwards() {
-    let mut stage = stage_on(Arc::new(Memory::default()), "").await;
+    let mut stage = stage_on(Arc::new(Memory::default()), "lifecycle.policy = 'segmented'").await;
     stage.play("10:00 user: one\n09:00 user: two => continue #1\n10:00 user: three => continue #1").await;
     let state = stage.state().await;
     let messages = stage.engine.messages(&state, Number(1), 10).await.unwrap();
@@ -343,9 +343,10 @@ async fn pinned_time_never_runs_backwards() {
 /// The day begins in the scope's time zone, and at the configured hour.
 #[tokio::test]
 async fn pinned_the_day_begins_where_the_scope_is() {
-    let settings = "[scopes.'agent:main:cli:direct:me']\ntimezone = 'Asia/Shanghai'";
+    let settings =
+        "lifecycle.policy = 'segmented'\n[scopes.'agent:main:cli:direct:me']\ntimezone = 'Asia/Shanghai'";
     play(settings, "15:59 user: late => continue #1\n16:01 user: past midnight => new temporal #2").await;
-    let settings = "[lifecycle.segmented]\nday_boundary = '04:00'";
+    let settings = "[lifecycle]\npolicy = 'segmented'\n[lifecycle.segmented]\nday_boundary = '04:00'";
     play(settings, "23:59 user: late => continue #1\n1d 00:01 user: up => continue #1").await;
     assert!(config("").warnings.is_empty());
 }

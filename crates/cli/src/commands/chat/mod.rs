@@ -33,7 +33,7 @@ pub async fn run(common: &Common, chat: &Chat) -> anyhow::Result<Exit> {
             continue;
         }
         match engine.receive(Inbound::user(scope.clone(), engine.now(), text)).await {
-            Ok(outcome) if common.json => json::print(&json::outcome(line, &outcome))?,
+            Ok(outcome) if common.json => json::print(&json::outcome(line, &outcome, None))?,
             Ok(outcome) => tell(&engine, &tokens, &outcome).await?,
             Err(error) => out::error(error),
         }

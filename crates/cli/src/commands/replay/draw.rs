@@ -1,5 +1,6 @@
 //! A conversation drawn so that a person sees its boundaries at a glance.
 
+use super::against::Other;
 use super::line::Line;
 use crate::transcript::{Said, Transcript};
 use crate::{out, paint};
@@ -28,6 +29,7 @@ struct Counts {
     commands: usize,
     boundaries: usize,
     again: usize,
+    differences: usize,
 }
 
 impl Drawing {
@@ -66,9 +68,27 @@ impl Drawing {
             None => {
                 self.counts.messages += 1;
                 self.rule(outcome)?;
-                self.say(line, at, None)
+                self.say(line, at, None)?;
+                match (&outcome.notice, outcome.options().is_empty()) {
+                    (Some(question), false) => self.transcript.answer(&shortened(&outcome.scope, question)),
+                    _ => Ok(()),
+                }
             }
         }
+    }
+
+    /// Draws what another policy did with the line, if that was something else.
+    pub fn draw_other(&mut self, outcome: &Outcome, other: &Other) -> io::Result<()> {
+        if !other.differs(outcome) {
+            return Ok(());
+        }
+        self.counts.differences += 1;
+        let cause = match other.cause {
+            Cause::None => String::new(),
+            cause => format!(" ({cause})"),
+        };
+        let (policy, session) = (&other.policy, other.session.number);
+        self.transcript.answer(&format!("{policy} differs: {}{cause}, session {session}", other.action))
     }
 
     /// Names the scope where it changes.
@@ -123,7 +143,7 @@ impl Drawing {
 
     /// Draws the end; `left_out` lines could not be taken.
     pub fn finish(&self, left_out: usize) -> io::Result<()> {
-        let Counts { messages, commands, boundaries, again } = self.counts;
+        let Counts { messages, commands, boundaries, again, differences } = self.counts;
         let scopes = self.sessions.len();
         let many = |n: usize, one: &str, more: &str| format!("{n} {}", if n == 1 { one } else { more });
         let mut parts = vec![many(messages, "message", "messages")];
@@ -134,6 +154,9 @@ impl Drawing {
         parts.push(many(scopes, "scope", "scopes"));
         if again > 0 {
             parts.push(format!("{again} delivered again"));
+        }
+        if differences > 0 {
+            parts.push(many(differences, "difference", "differences"));
         }
         if left_out > 0 {
             parts.push(format!("{} left out", many(left_out, "line", "lines")));

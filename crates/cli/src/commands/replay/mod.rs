@@ -1,11 +1,15 @@
 //! `segue replay`: the black box. A recorded conversation runs through the engine at its own time stamps.
 
+mod against;
 mod draw;
 mod line;
 
 use crate::args::{Common, Replay};
 use crate::{Exit, input, json, out, setup};
+pub use against::Other;
 use anyhow::Context as _;
+
+use against::Against;
 use draw::Drawing;
 use indicatif::{ProgressBar, ProgressStyle};
 use jiff::tz::TimeZone;
@@ -27,8 +31,11 @@ pub async fn run(common: &Common, replay: &Replay) -> anyhow::Result<Exit> {
     if let Some(policy) = &replay.policy {
         options.push(("lifecycle.policy", policy.as_str()));
     }
+    let window = replay.window.map(|tokens| tokens.to_string());
+    options.extend(window.as_deref().map(|tokens| ("context.window", tokens)));
     let config = setup::config(common, &options)?;
     setup::warn(&config);
+    let against = Against::open(common, replay, &options).await?;
     // Without a store named for it, a replay leaves nothing behind.
     let store = setup::open(common.store.as_deref().unwrap_or("memory:"))?;
     let engine = Engine::open(store, config).await?;
@@ -46,10 +53,20 @@ pub async fn run(common: &Common, replay: &Replay) -> anyhow::Result<Exit> {
         }
         let (scope, received) = receive(&engine, read.text).await;
         match received {
-            Ok((_, outcome)) if common.json => json::print(&json::outcome(number, &outcome))?,
             Ok((line, outcome)) => {
+                let other = match &against {
+                    Some(against) => Some(against.receive(&line).await?),
+                    None => None,
+                };
+                if common.json {
+                    json::print(&json::outcome(number, &outcome, other.as_ref()))?;
+                    continue;
+                }
                 let zone = zone(&engine, &line, &outcome.scope);
                 bar.suspend(|| drawing.draw(&line, &outcome, zone))?;
+                if let Some(other) = other {
+                    bar.suspend(|| drawing.draw_other(&outcome, &other))?;
+                }
             }
             Err(error) => {
                 left_out += 1;

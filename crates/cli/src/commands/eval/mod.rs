@@ -1,5 +1,7 @@
 //! `segue eval`: how right, how honest and how quick the built-in classifier is.
 
+mod decisions;
+
 use crate::args::{Common, Eval};
 use crate::{Exit, json, out};
 use anyhow::{Context as _, bail};
@@ -13,7 +15,10 @@ use std::io::IsTerminal;
 use std::path::Path;
 use std::time::Instant;
 
-pub fn run(common: &Common, options: &Eval) -> anyhow::Result<Exit> {
+pub async fn run(common: &Common, options: &Eval) -> anyhow::Result<Exit> {
+    if options.decisions {
+        return decisions::run(common, options).await;
+    }
     let sets = options.files.iter().map(|file| read(file, options)).collect::<anyhow::Result<Vec<_>>>()?;
     let begun = Instant::now();
     let classifier = match &options.model {
