@@ -3,8 +3,10 @@
 use crate::entry::Seq;
 use crate::evidence::Semantic;
 use crate::notice::{Notice, Since};
-use crate::observed::{Ailment, Answer, Observed, Share};
+use crate::observed::{Ailment, Answer, IntentSource, Observed, Share};
 use crate::session::Number;
+use crate::task::intent::MessageIntent;
+use crate::task::state::StateName;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -230,6 +232,17 @@ pub enum Reason {
         session: Number,
         /// The probability that it belongs there.
         belongs: Share,
+    },
+    /// What the message is to the task of its session.
+    ForTheTask {
+        /// Where the task stood.
+        state: StateName,
+        /// What the message is to it.
+        intent: MessageIntent,
+        /// Who says so.
+        source: IntentSource,
+        /// What is done, in a word of the table of intents.
+        does: String,
     },
     /// A model was asked.
     ModelAsked {

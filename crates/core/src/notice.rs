@@ -1,7 +1,10 @@
 //! Notices: what the user is told, in a form that can be told in any language.
 
+use crate::Timestamp;
 use crate::entry::Seq;
 use crate::session::Number;
+use crate::task::identity::TaskId;
+use crate::task::notice::TaskNotice;
 use serde::{Deserialize, Serialize};
 
 /// One line for the user.
@@ -204,6 +207,8 @@ pub enum Notice {
         /// How many.
         entries: u32,
     },
+    /// Something about a task.
+    Task(TaskNotice),
 }
 
 /// Whether a summary of the session before went along.
@@ -229,6 +234,15 @@ pub enum Stake {
     },
     /// The conversation seems to be stuck.
     Stuck,
+    /// The message may be for the open task or for another one.
+    Unclear,
+    /// A task was left open.
+    Unfinished {
+        /// Which one.
+        task: TaskId,
+        /// When it was started.
+        started_at: Timestamp,
+    },
 }
 
 /// Who took a rotation back.

@@ -5,6 +5,7 @@
 
 use crate::evidence::{Health, Semantic, Window};
 use crate::session::Number;
+use crate::task::intent::MessageIntent;
 use serde::{Deserialize, Serialize};
 
 /// Everything that was observed about a message. Nothing observed is the default, and moves nothing.
@@ -35,6 +36,9 @@ pub struct Observed {
     /// What makes a pause count for less.
     #[serde(skip_serializing_if = "Patience::is_usual")]
     pub patience: Patience,
+    /// What it is to the task of its session, if that has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub task: Option<TaskReading>,
     /// Which model helped, and what it said.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<Helped>,
@@ -45,6 +49,34 @@ pub struct Observed {
 
 fn is_zero(number: &u64) -> bool {
     *number == 0
+}
+
+/// What a message is to the task of its session (C-9).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TaskReading {
+    /// What it is.
+    pub intent: MessageIntent,
+    /// How sure that is.
+    pub confidence: Share,
+    /// Who says so.
+    pub source: IntentSource,
+}
+
+impl TaskReading {
+    pub(crate) const SURE: Self =
+        Self { intent: MessageIntent::Modification, confidence: Share(1000), source: IntentSource::Host };
+}
+
+/// Who says what a message is to the task.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum IntentSource {
+    /// The words of the message.
+    Words,
+    /// The host.
+    Host,
+    /// Nobody could tell.
+    Unread,
 }
 
 /// A probability, in thousandths, so that what is recorded is what was compared.

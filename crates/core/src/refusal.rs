@@ -2,6 +2,7 @@
 
 use crate::entry::Seq;
 use crate::session::Number;
+use crate::task::refusal::TaskRefusal;
 
 /// Why a command is refused. Nothing was changed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -52,6 +53,9 @@ pub enum Refusal {
     /// The question did not offer an older session.
     #[error("no older session was offered")]
     NothingOffered,
+    /// It cannot be done with a task.
+    #[error(transparent)]
+    Task(#[from] TaskRefusal),
     /// The state does not fit itself: a defect of the program or damage on disk.
     #[error("the scope's state is damaged: {0}; run `segue verify`")]
     Damaged(String),

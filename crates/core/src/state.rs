@@ -3,11 +3,13 @@
 use crate::Timestamp;
 use crate::digest::Digest;
 use crate::entry::Seq;
+use crate::refusal::Refusal;
 use crate::scope;
 use crate::segment;
 use crate::session::{self, Number, Session};
 use crate::span::{Span, Spans};
 use crate::standing::Standing;
+use crate::task::refusal::TaskRefusal;
 use crate::undo::Boundaries;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -116,6 +118,14 @@ impl State {
         match self.open.as_ref().filter(|open| open.session == number) {
             Some(open) => Some(sealed.max(open.updated_at)),
             None => Some(sealed),
+        }
+    }
+
+    /// Refuses to make one session of two that both have an open task: neither task may be lost.
+    pub(crate) fn two_tasks(&self, a: Number, b: Number) -> Result<(), Refusal> {
+        match (self.standing.open_task(a), self.standing.open_task(b)) {
+            (Some(_), Some(_)) => Err(Refusal::Task(TaskRefusal::TwoTasks(a, b))),
+            _ => Ok(()),
         }
     }
 

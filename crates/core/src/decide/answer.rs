@@ -1,7 +1,7 @@
 //! An answer to our own question: the message that was held stays, begins a session, or goes to the older
 //! one.
 
-use super::{Decided, Desk, Hearing, Verdict};
+use super::{Decided, Desk, Hearing, Verdict, task};
 use crate::decision::{Action, Cause, Reason};
 use crate::entry::{Body, Branched, Moved, Resumed, Seq, Spoken};
 use crate::message::Message;
@@ -41,6 +41,7 @@ fn settle(
     let Some(question) = desk.state().standing.question.clone() else { return Err(Refusal::NothingAsked) };
     let (action, session, notice) = match answer {
         Answer::Continue => {
+            task::hear::settle(&mut desk, previous, question.held)?;
             desk.draft.push(Body::Answered)?;
             (Action::Continue, previous, Notice::Stays { session: previous })
         }
@@ -56,7 +57,19 @@ type Settled = (Action, crate::session::Number, Notice);
 /// The held message begins a session, and what was said before it stays.
 fn fresh(desk: &mut Desk<'_>, question: &Question, summary: Option<&str>) -> Result<Settled, Refusal> {
     let parent = desk.latest()?;
+    task::hear::leave(desk, parent)?;
     desk.draft.seal()?;
+    // Who was asked before saying anything begins with nothing.
+    if question.held == Seq::ZERO {
+        let session = desk.open(Some(parent))?;
+        let (pruned, way_back) = desk.keep_backlog()?;
+        let summary = Summary::Left;
+        return Ok((
+            Action::New,
+            session,
+            Notice::Fresh { session, previous: parent, summary, pruned, way_back },
+        ));
+    }
     let session = desk.state().next_session;
     let (kept, taken) = desk.state().view(parent).cut(&question.cut(), Side::InFront);
     if kept.messages() == 0 {

@@ -15,7 +15,10 @@ pub(super) fn delete(mut desk: Desk<'_>, session: Number) -> Result<Decided, Ref
         return Err(Refusal::Active(session));
     }
     let about = desk.note_command()?;
-    let dropped = what_goes(desk.state(), vec![session]);
+    let mut dropped = what_goes(desk.state(), vec![session]);
+    // What is kept of tasks outlives a clean-up, and not a request to delete.
+    let kept = dropped.sessions.iter().filter_map(|number| desk.state().standing.kept.get(number));
+    dropped.erased.extend(kept.flatten());
     desk.lay_off(&dropped);
     desk.draft.push(Body::Deleted(dropped))?;
     let notice = Notice::Deleted { session };

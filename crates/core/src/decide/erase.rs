@@ -12,8 +12,11 @@ pub(super) fn erase(mut desk: Desk<'_>, entries: &[Seq]) -> Result<Decided, Refu
         return Err(Refusal::NothingToErase);
     }
     let about = desk.note_command()?;
-    desk.draft.push(Body::Erased(Erased { entries: entries.to_vec() }))?;
     let notice = Notice::Erased { entries: u32::try_from(entries.len()).unwrap_or(u32::MAX) };
-    desk.erase.extend(entries);
+    // What a message said must not live on as the description of a task.
+    let copies = entries.iter().filter_map(|seq| desk.state().standing.copies.get(seq));
+    let entries: Vec<Seq> = entries.iter().chain(copies).copied().collect();
+    desk.draft.push(Body::Erased(Erased { entries: entries.clone() }))?;
+    desk.erase.extend(&entries);
     desk.close(Verdict::commanded(Action::Command, "erase", session, notice).about(about))
 }

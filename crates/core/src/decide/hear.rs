@@ -1,7 +1,8 @@
 //! A message of the person: where does it belong? The precedence of DESIGN.md, first match wins.
 
 use super::rotate::rotate;
-use super::{Decided, Desk, Hearing, Verdict, answer, start_over};
+use super::task::hear::Heard;
+use super::{Decided, Desk, Hearing, Verdict, answer, start_over, task};
 use crate::decision::{Action, Cause, Reason};
 use crate::entry::{Asked, Body};
 use crate::message::{Message, Role};
@@ -40,6 +41,12 @@ pub(super) fn hear(mut desk: Desk<'_>, message: &Message, hearing: Hearing<'_>) 
     }
     if let Some(phrase) = &observed.start_over {
         return start_over::start_over(desk, message, phrase, hearing);
+    }
+    if desk.state().standing.tasks.contains_key(&latest) {
+        desk = match task::hear::hear(desk, message, hearing, latest)? {
+            Heard::Done(decided) => return Ok(*decided),
+            Heard::Pass(desk) => desk,
+        };
     }
     let stay = |reason| Verdict::new(Action::Continue, Cause::None, latest).because(reason);
     if desk.policy.mode == Mode::Legacy {
@@ -122,6 +129,9 @@ fn reversal(desk: &Desk<'_>, hearing: Hearing<'_>) -> Option<Reversal> {
         || state.latest() != Some(*to)
         || rotation.heard > REVERSAL_MESSAGES_MAX
     {
+        return None;
+    }
+    if state.two_tasks(*from, *to).is_err() {
         return None;
     }
     if hearing.observed.objection != Objection::Absent {

@@ -24,7 +24,7 @@ pub(super) fn reply(
 }
 
 /// Follows merges to the session that holds what the given one held.
-fn home(desk: &Desk<'_>, mut session: Number) -> Result<Number, Refusal> {
+pub(super) fn home(desk: &Desk<'_>, mut session: Number) -> Result<Number, Refusal> {
     // A session is merged into a live one only, so each step leads to a session that was live later.
     for _ in 0..desk.state().sessions.len() {
         match desk.state().sessions.get(&session).map(|s| s.status) {

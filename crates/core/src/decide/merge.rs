@@ -13,6 +13,7 @@ pub(super) fn merge(mut desk: Desk<'_>, from: Number, into: Number) -> Result<De
     if from == into {
         return Err(Refusal::SameSession);
     }
+    desk.state().two_tasks(from, into)?;
     let about = desk.note_command()?;
     desk.draft.push(Body::Merged(Merged { from, into }))?;
     let notice = Notice::Merged { from, into };

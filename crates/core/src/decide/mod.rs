@@ -18,10 +18,13 @@ mod rotate;
 mod say;
 mod split;
 mod start_over;
+mod task;
 mod undo;
 
 #[cfg(test)]
 mod tests;
+
+pub use task::{TaskCommand, TaskVerb};
 
 use crate::Timestamp;
 use crate::decision::{Action, Alternative, Cause, Confidence, Decision, Reason, Thresholds};
@@ -36,6 +39,7 @@ use crate::segment;
 use crate::session::{Id, Number, Session, Status, Title};
 use crate::span::Cut;
 use crate::state::State;
+use crate::task::past::Past;
 use crate::undo::Boundary;
 use std::sync::Arc;
 
@@ -141,6 +145,15 @@ pub enum Command {
         /// What the user was told.
         refusal: String,
     },
+    /// Do something with a task.
+    Task(TaskCommand),
+    /// A command whose task's past was read back, because it asked for that.
+    Knowing {
+        /// What was read back.
+        past: Box<Past>,
+        /// The command.
+        command: Box<Self>,
+    },
     /// Erase the bodies of messages.
     Erase {
         /// The messages.
@@ -215,10 +228,15 @@ pub fn decide(
     command: &Command,
     at: &Circumstances,
 ) -> Result<Decided, Refusal> {
+    let (past, command) = match command {
+        Command::Knowing { past, command } => (Some(past.as_ref().clone()), command.as_ref()),
+        command => (None, command),
+    };
     let desk = Desk {
         draft: Draft::new(state, at.now),
         policy,
         at,
+        past,
         dropped: Vec::new(),
         garbage: Vec::new(),
         erase: Vec::new(),
@@ -246,6 +264,8 @@ pub fn decide(
         Command::Delete { session } => delete::delete(desk, *session),
         Command::Refuse { refusal } => refuse::refuse(desk, refusal),
         Command::Erase { entries } => erase::erase(desk, entries),
+        Command::Task(command) => task::decide(desk, command),
+        Command::Knowing { .. } => Err(Refusal::Damaged("a past within a past".to_owned())),
     }
 }
 
@@ -254,6 +274,7 @@ struct Desk<'a> {
     draft: Draft,
     policy: &'a Policy,
     at: &'a Circumstances,
+    past: Option<Past>,
     dropped: Vec<Number>,
     garbage: Vec<segment::Number>,
     erase: Vec<Seq>,

@@ -28,7 +28,9 @@ pub(super) fn drop_oldest(desk: &mut Desk<'_>, keep: Backlog, spare: Option<Numb
     let excess = live.len().saturating_sub(keep.get());
     let active = state.latest();
     live.retain(|number| Some(*number) != active);
-    live.sort_by_key(|number| (Some(*number) == spare, *number));
+    // Work that was left open goes after what is over.
+    let at_work = |number: &Number| state.standing.open_task(*number).is_some();
+    live.sort_by_key(|number| (Some(*number) == spare, at_work(number), *number));
     let sessions: Vec<Number> = live.into_iter().take(excess).collect();
     if sessions.is_empty() {
         return Ok(0);

@@ -14,6 +14,9 @@ pub(super) fn undo(mut desk: Desk<'_>) -> Result<Decided, Refusal> {
         Some(Boundary::Resumed { from, to, .. }) => (Action::Resume, *from, Some(*to)),
         Some(Boundary::Cleared { session, .. }) => (Action::Merge, *session, None),
     };
+    if let Some(Boundary::Created { from, to, .. }) = desk.state().boundaries.last() {
+        desk.state().two_tasks(*from, *to)?;
+    }
     let about = desk.note_command()?;
     desk.draft.push(Body::Undone)?;
     let notice = Notice::Undone { session, from };

@@ -1,6 +1,7 @@
 //! English.
 
 mod reasons;
+pub(super) mod tasks;
 
 pub(super) use reasons::{reason, tip};
 
@@ -65,9 +66,14 @@ pub(super) fn notice(keys: &Keys<'_>, notice: &Notice) -> String {
             let pruned = pruned_too("; ", *pruned);
             format!("New session {}: the context was {percent} % full{along}{pruned}.{back}", key(session))
         }
+        Notice::Task(notice) => tasks::notice(keys, notice),
+        Notice::Question { stake: Stake::Unclear, .. } => format!("{} (continue / fresh)", tasks::UNCLEAR),
+        Notice::Question { stake: Stake::Unfinished { .. }, .. } => {
+            "You have an unfinished task. Would you like to continue or start fresh? (continue / fresh)".to_owned()
+        }
         Notice::Question { session, stake, older } => {
             let stake = match stake {
-                Stake::Topic => format!("This looks like a new topic. Continue in {}", key(session)),
+                Stake::Topic | Stake::Unclear | Stake::Unfinished { .. } => format!("This looks like a new topic. Continue in {}", key(session)),
                 Stake::Pause { gap_ms } => {
                     format!("Your last message here was {} ago. Continue this topic", duration(*gap_ms))
                 }
@@ -190,6 +196,7 @@ pub(super) fn refusal(keys: &Keys<'_>, refusal: &Refusal) -> String {
         Refusal::NothingAsked => "There is no question to answer.".to_owned(),
         Refusal::NothingOffered => "No older session was offered. Answer continue or fresh.".to_owned(),
         Refusal::NothingToErase => "There is nothing left to erase.".to_owned(),
+        Refusal::Task(refusal) => tasks::refusal(keys, refusal),
         Refusal::Damaged(what) => format!(
             "The history of this chat is damaged ({what}). Nothing was changed. Please run `segue verify`."
         ),

@@ -83,6 +83,9 @@ pub(in crate::words) fn reason(reason: &Reason) -> String {
         Reason::BelongsBefore { session, belongs } => {
             format!("It belongs to session {session}, which was left a moment ago ({}).", percent(*belongs))
         }
+        Reason::ForTheTask { state, intent, source, does } => {
+            super::tasks::reason(*state, *intent, *source, does)
+        }
         Reason::ModelAsked { name } => format!("The model {name} was asked."),
         Reason::Commanded { command } => format!("The command \"{command}\" asked for it."),
     }

@@ -1,6 +1,7 @@
 //! Chinese.
 
 mod reasons;
+pub(super) mod tasks;
 
 pub(super) use reasons::{reason, tip};
 
@@ -65,9 +66,14 @@ pub(super) fn notice(keys: &Keys<'_>, notice: &Notice) -> String {
             let pruned = pruned_too("；", *pruned);
             format!("新会话 {}：上下文已用了 {percent}%{along}{pruned}。{back}", key(session))
         }
+        Notice::Task(notice) => tasks::notice(keys, notice),
+        Notice::Question { stake: Stake::Unclear, .. } => format!("{}（继续 / 重新开始）", tasks::UNCLEAR),
+        Notice::Question { stake: Stake::Unfinished { .. }, .. } => {
+            "你有一个尚未完成的任务。要继续，还是重新开始？（继续 / 重新开始）".to_owned()
+        }
         Notice::Question { session, stake, older } => {
             let stake = match stake {
-                Stake::Topic => format!("这看起来是新话题。在 {} 里继续", key(session)),
+                Stake::Topic | Stake::Unclear | Stake::Unfinished { .. } => format!("这看起来是新话题。在 {} 里继续", key(session)),
                 Stake::Pause { gap_ms } => {
                     format!("你在这里的上一条消息是 {}前发的。继续这个话题", duration(*gap_ms))
                 }
@@ -180,6 +186,7 @@ pub(super) fn refusal(keys: &Keys<'_>, refusal: &Refusal) -> String {
         Refusal::NothingAsked => "没有需要回答的问题。".to_owned(),
         Refusal::NothingOffered => "没有可以回到的旧会话。请回答“继续”或“重新开始”。".to_owned(),
         Refusal::NothingToErase => "没有可以抹去的内容了。".to_owned(),
+        Refusal::Task(refusal) => tasks::refusal(keys, refusal),
         Refusal::Damaged(what) => {
             format!("这个聊天的历史记录已损坏（{what}）。没有做任何改动，请运行 `segue verify`。")
         }

@@ -80,6 +80,9 @@ pub(in crate::words) fn reason(reason: &Reason) -> String {
         Reason::BelongsBefore { session, belongs } => {
             format!("它属于刚离开的 {session} 号会话（{}）。", percent(*belongs))
         }
+        Reason::ForTheTask { state, intent, source, does } => {
+            super::tasks::reason(*state, *intent, *source, does)
+        }
         Reason::ModelAsked { name } => format!("已询问模型 {name}。"),
         Reason::Commanded { command } => format!("这是命令“{command}”的要求。"),
     }

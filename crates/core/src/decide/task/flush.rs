@@ -1,0 +1,41 @@
+//! What was observed becomes a work commit (C-7).
+
+use super::super::Desk;
+use super::Done;
+use crate::entry::{Body, Change, Seq, TaskStep};
+use crate::refusal::Refusal;
+use crate::session::Number;
+use crate::task::commit::CommitId;
+use crate::task::observation::Observation;
+use crate::task::refusal::TaskRefusal;
+
+pub(super) fn flush(desk: &mut Desk<'_>, session: Number) -> Result<Done, Refusal> {
+    if !desk.task(session)?.is_open() {
+        return Err(Refusal::Task(TaskRefusal::Over(session)));
+    }
+    // Without anything staged there is nothing to do, and that is no mistake.
+    let flushed = desk.work_commit(session)?;
+    match flushed {
+        Some(_) => desk.step(session, flushed).map(Done::quiet),
+        None => Ok(Done::quiet(desk.state().head)),
+    }
+}
+
+impl Desk<'_> {
+    pub(super) fn step(&mut self, session: Number, flushed: Option<CommitId>) -> Result<Seq, Refusal> {
+        self.draft.push(Body::Task(TaskStep { session, change: Change::Flushed, flushed }))
+    }
+
+    /// Writes an observation behind a work commit, which is noted first: the observation is not in it.
+    pub(super) fn observe_after(
+        &mut self,
+        session: Number,
+        observation: Observation,
+        flushed: Option<CommitId>,
+    ) -> Result<Seq, Refusal> {
+        if flushed.is_some() {
+            self.step(session, flushed)?;
+        }
+        self.observe(session, observation)
+    }
+}

@@ -1,0 +1,32 @@
+//! The person speaks while the agent works: nothing is dropped, and several messages queue in order (C-4).
+
+use super::super::Desk;
+use super::Done;
+use crate::entry::{Body, Change, Seq, TaskStep};
+use crate::refusal::Refusal;
+use crate::session::Number;
+use crate::task::assignment::Stage;
+use crate::task::notice::TaskNotice;
+use crate::task::observation::{Note, NoteKind, Observation};
+use crate::task::state::StateName;
+
+pub(super) fn interrupt(desk: &mut Desk<'_>, session: Number, message: Seq) -> Result<Done, Refusal> {
+    let note = Observation::Note(Note::of_message(NoteKind::Intervention, message));
+    let queued = TaskNotice::Queued { message };
+    if let Stage::Interrupted { messages } = &desk.task(session)?.stage {
+        let mut messages = messages.clone();
+        if messages.contains(&message) {
+            return Ok(Done::told(desk.state().head, queued));
+        }
+        messages.push(message);
+        desk.observe(session, note)?;
+        let change = Change::Went { to: Stage::Interrupted { messages } };
+        let step = desk.draft.push(Body::Task(TaskStep { session, change, flushed: None }))?;
+        return Ok(Done::told(step, queued));
+    }
+    desk.may_go(session, StateName::Interrupted)?;
+    let flushed = desk.work_commit(session)?;
+    desk.observe_after(session, note, flushed)?;
+    let step = desk.go(session, Stage::Interrupted { messages: vec![message] }, None)?;
+    Ok(Done::told(step, queued))
+}

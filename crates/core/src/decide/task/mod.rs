@@ -1,0 +1,242 @@
+//! What agents and hosts do with a task, and what a message does to it. One file per verb; each writes all that 001
+//! wants to be stored at its transition into one draft, and by that into one transaction.
+
+mod abort;
+mod ask;
+mod compact;
+mod finish;
+mod flush;
+pub(super) mod hear;
+mod incorporate;
+mod interrupt;
+mod note;
+mod observe;
+mod respond;
+mod resume;
+mod start;
+#[cfg(test)]
+mod tests;
+
+use super::{Decided, Desk, late};
+use crate::decision::{Action, Cause};
+use crate::entry::{Body, Change, Of, Seq, TaskStep, Worded, Wording};
+use crate::notice::Notice;
+use crate::refusal::Refusal;
+use crate::session::Number;
+use crate::span::Cut;
+use crate::task::assignment::{Assignment, Stage};
+use crate::task::canonical::CommitKind;
+use crate::task::commit::{CommitId, WorkCommit};
+use crate::task::identity::Description;
+use crate::task::notice::TaskNotice;
+use crate::task::observation::{Observation, TEXT_BYTES_MAX, Unfit};
+use crate::task::past::{Past, Wanted};
+use crate::task::refusal::TaskRefusal;
+
+/// What is done with the task of a session.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TaskCommand {
+    /// The session; the latest one if none is named.
+    pub session: Option<Number>,
+    /// What is done.
+    pub verb: TaskVerb,
+}
+
+/// What is done with a task.
+#[derive(Debug, Clone, PartialEq)]
+pub enum TaskVerb {
+    /// A task begins.
+    Start {
+        /// What is to be done, if the message does not say it.
+        description: Option<Description>,
+        /// The person's last message.
+        message: Option<Seq>,
+        /// Where that message is cut off the session, if the task gets one of its own.
+        cut: Option<Cut>,
+    },
+    /// The agent asks (C-2).
+    Ask {
+        /// What.
+        question: String,
+    },
+    /// The person answers (C-3).
+    Respond {
+        /// In which message, if it was one.
+        message: Option<Seq>,
+        /// What, if it was no message.
+        text: String,
+    },
+    /// The person speaks while the agent works (C-4).
+    Interrupt {
+        /// In which message.
+        message: Seq,
+    },
+    /// The agent has taken in what was said.
+    Incorporate {
+        /// What it has taken in; nothing for all there is.
+        messages: Option<Vec<Seq>>,
+    },
+    /// The agent thinks that it is done.
+    Finish {
+        /// What it has done.
+        summary: String,
+    },
+    /// The person says that it is done (C-5).
+    Confirm,
+    /// The person wants more (C-5).
+    Request {
+        /// What.
+        text: String,
+    },
+    /// Somebody gives up.
+    Abort {
+        /// Why.
+        reason: String,
+    },
+    /// Something happened (C-6).
+    Observe {
+        /// What.
+        observations: Vec<Observation>,
+    },
+    /// What was observed becomes a work commit (C-7).
+    Flush,
+    /// What is there becomes a canonical commit (C-8).
+    Compact {
+        /// What was done.
+        summary: String,
+        /// How it came about; by default what the state says.
+        kind: Option<CommitKind>,
+    },
+    /// The person has come back (C-11, C-12).
+    Resume,
+}
+
+pub(super) fn decide(mut desk: Desk<'_>, command: &TaskCommand) -> Result<Decided, Refusal> {
+    if let TaskVerb::Start { description, message, cut } = &command.verb {
+        return start::start(desk, description.as_ref(), *message, cut.as_ref());
+    }
+    let session = match command.session {
+        Some(session) => late::home(&desk, session)?,
+        None => desk.latest()?,
+    };
+    desk.task(session)?;
+    // An agent may go on with a session that is not the latest any more; the latest one stays where it is.
+    let elsewhere = desk.state().latest() != Some(session);
+    if elsewhere {
+        desk.draft.push(Body::Attached(Of { session }))?;
+    }
+    let done = match &command.verb {
+        TaskVerb::Ask { question } => ask::ask(&mut desk, session, question),
+        TaskVerb::Respond { message, text } => respond::respond(&mut desk, session, *message, text),
+        TaskVerb::Interrupt { message } => interrupt::interrupt(&mut desk, session, *message),
+        TaskVerb::Incorporate { messages } => {
+            incorporate::incorporate(&mut desk, session, messages.as_deref())
+        }
+        TaskVerb::Finish { summary } => finish::finish(&mut desk, session, summary),
+        TaskVerb::Confirm => finish::confirm(&mut desk, session, None),
+        TaskVerb::Request { text } => finish::request(&mut desk, session, None, text),
+        TaskVerb::Abort { reason } => abort::abort(&mut desk, session, reason),
+        TaskVerb::Observe { observations } => note::note(&mut desk, session, observations),
+        TaskVerb::Flush => flush::flush(&mut desk, session),
+        TaskVerb::Compact { summary, kind } => compact::compact(&mut desk, session, summary, *kind),
+        TaskVerb::Resume => resume::resume(&mut desk, session),
+        TaskVerb::Start { .. } => Ok(Done::quiet(Seq::ZERO)),
+    }?;
+    if elsewhere {
+        desk.draft.seal()?;
+    }
+    Ok(desk.close_for_task(session, done))
+}
+
+/// What a verb came to.
+struct Done {
+    action: Action,
+    about: Seq,
+    notice: Option<Notice>,
+}
+
+impl Done {
+    fn quiet(about: Seq) -> Self {
+        Self { action: Action::Command, about, notice: None }
+    }
+
+    fn told(about: Seq, notice: TaskNotice) -> Self {
+        Self { notice: Some(Notice::Task(notice)), ..Self::quiet(about) }
+    }
+}
+
+impl Desk<'_> {
+    fn close_for_task(self, session: Number, done: Done) -> Decided {
+        let decided = self.close_quietly(session, done.about);
+        Decided { action: done.action, cause: Cause::Task, notice: done.notice, ..decided }
+    }
+
+    /// Returns the task of a session.
+    fn task(&self, session: Number) -> Result<&Assignment, Refusal> {
+        let task = self.state().standing.tasks.get(&session);
+        task.ok_or(Refusal::Task(TaskRefusal::NoTask(session)))
+    }
+
+    /// Returns what was read back of a task, or says that it has to be read.
+    fn past(&mut self, session: Number, wanted: Wanted) -> Result<&mut Past, Refusal> {
+        let task = self.state().standing.tasks.get(&session).cloned();
+        let unread = Refusal::Task(TaskRefusal::Unread(wanted));
+        let task = task.ok_or(TaskRefusal::NoTask(session)).map_err(Refusal::Task)?;
+        self.past.as_mut().filter(|past| past.reaches(&task, wanted)).ok_or(unread)
+    }
+
+    /// Writes an observation and stages it.
+    fn observe(&mut self, session: Number, observation: Observation) -> Result<Seq, Refusal> {
+        let task = self.task(session)?.id;
+        let observing = crate::entry::Observing { session, task, observation };
+        let observation = observing.observation.clone();
+        let seq = self.draft.push(Body::Observation(Box::new(observing)))?;
+        let at = self.draft.effective_now();
+        if let Some(past) = &mut self.past {
+            past.observe(seq, at, &observation);
+        }
+        Ok(seq)
+    }
+
+    /// Writes words of the host or the agent.
+    fn worded(&mut self, wording: Wording, text: &str) -> Result<Seq, Refusal> {
+        let what = match wording {
+            Wording::Description => "description",
+            Wording::Summary => "summary",
+            Wording::Reason => "reason",
+        };
+        let (text, bytes_max) = (text.trim(), TEXT_BYTES_MAX);
+        if text.len() > bytes_max {
+            let unfit = Unfit::TooLong { what, bytes: text.len(), bytes_max };
+            return Err(Refusal::Task(unfit.into()));
+        }
+        self.draft.push(Body::Worded(Worded { wording, text: text.to_owned() }))
+    }
+
+    /// Makes a work commit of what is staged; nothing if nothing is. The step is written by what comes next.
+    fn work_commit(&mut self, session: Number) -> Result<Option<CommitId>, Refusal> {
+        let task = self.task(session)?;
+        if task.staged() == 0 {
+            return Ok(None);
+        }
+        let (id, stage, parents) = (task.id, task.stage.clone(), task.head.into_iter().collect());
+        let past = self.past(session, Wanted::Staged)?;
+        let (narrative, observations) = past.take_staged();
+        let commit = WorkCommit::new(id, parents, stage.worded(&past.words), narrative, observations);
+        past.flushed(commit.id);
+        let commit_id = commit.id;
+        self.draft.push(Body::WorkCommit(Box::new(commit)))?;
+        Ok(Some(commit_id))
+    }
+
+    /// Moves the task, if the table allows it.
+    fn go(&mut self, session: Number, to: Stage, flushed: Option<CommitId>) -> Result<Seq, Refusal> {
+        self.task(session)?.check(to.name()).map_err(TaskRefusal::from).map_err(Refusal::Task)?;
+        self.draft.push(Body::Task(TaskStep { session, change: Change::Went { to }, flushed }))
+    }
+
+    /// Refuses a transition before anything is written for it.
+    fn may_go(&self, session: Number, to: crate::task::state::StateName) -> Result<(), Refusal> {
+        self.task(session)?.check(to).map_err(|forbidden| Refusal::Task(forbidden.into()))
+    }
+}

@@ -1,0 +1,47 @@
+//! The person has come back (C-11): past a week the task is compacted, past a day they are asked, else it is shown
+//! as it stands (C-12).
+
+use super::super::Desk;
+use super::{Done, compact};
+use crate::decision::{Action, Cause};
+use crate::entry::{Asked, Body, Seq};
+use crate::freshness::Silence;
+use crate::notice::{Notice, Stake};
+use crate::refusal::Refusal;
+use crate::session::Number;
+use crate::task::canonical::CommitKind;
+use crate::task::notice::TaskNotice;
+use crate::task::refusal::TaskRefusal;
+use crate::task::timing::{Return, Timeouts, coming_back};
+
+pub(super) fn resume(desk: &mut Desk<'_>, session: Number) -> Result<Done, Refusal> {
+    let task = desk.task(session)?;
+    if !task.is_open() {
+        return Err(Refusal::Task(TaskRefusal::Over(session)));
+    }
+    let (id, started_at) = (task.id, task.started_at);
+    let now = desk.draft.effective_now();
+    let Some(open) = desk.state().open.as_ref() else { return Err(Refusal::NothingSaid) };
+    let silence = Silence::of(open, now);
+    let timeouts = Timeouts { idle: desk.policy.tasks.idle_timeout, stale: desk.policy.tasks.stale_timeout };
+    let head = desk.state().head;
+    match coming_back(silence.gap, timeouts) {
+        Return::Resume => {
+            let notice = TaskNotice::Back { session, started_at };
+            Ok(Done { action: Action::Resume, ..Done::told(head, notice) })
+        }
+        Return::AskContinueOrFresh => {
+            // No message is held: the person has said nothing yet.
+            let asked = Asked { held: Seq::ZERO, cause: Cause::Task, older: None, intent: None };
+            let about = desk.draft.push(Body::Asked(asked))?;
+            let stake = Stake::Unfinished { task: id, started_at };
+            let notice = Some(Notice::Question { session, stake, older: None });
+            Ok(Done { action: Action::Ask, about, notice })
+        }
+        Return::Stale => {
+            let done = compact::end(desk, session, CommitKind::Stale, "")?;
+            let notice = TaskNotice::Lapsed { session, gap_ms: silence.gap_ms };
+            Ok(Done::told(done.about, notice))
+        }
+    }
+}
