@@ -12,16 +12,18 @@ use crate::outcome::Outcome;
 use crate::request::{Refused, Request};
 use crate::route::{route, user};
 use crate::states::States;
+use crate::tasks::{bell::Bells, contents::Contents, intent::stated};
 use crate::telling::unmoved;
 use crate::words::{self, Language};
 use segue_core::Timestamp;
-use segue_core::decide::{Circumstances, Command, Decided, decide};
+use segue_core::decide::{Circumstances, Command, Decided};
 use segue_core::decision::Action;
 use segue_core::entry::{Seq, Spoken};
 use segue_core::message::{Message, MessageId, Role};
 use segue_core::policy::Policy;
 use segue_core::scope;
 use segue_core::state::State;
+use segue_core::task::intent::MessageIntent;
 use segue_signals::Classifier;
 use segue_store::{Append, Store};
 use std::sync::Arc;
@@ -55,6 +57,8 @@ pub struct Engine {
     states: States,
     pub(crate) clock: Arc<dyn Clock>,
     ids: Arc<dyn Ids>,
+    pub(crate) bells: Bells,
+    pub(crate) contents: Contents,
 }
 
 /// What a turn goes by.
@@ -67,7 +71,7 @@ pub(crate) struct Turn {
     pub(crate) spoken: Option<Spoken>,
 }
 
-enum Committed {
+pub(crate) enum Committed {
     Done(Box<Decided>),
     Refused(Refused, Arc<State>),
     Again(Seq),
@@ -81,7 +85,9 @@ impl Engine {
         }
         let states = States::new(config.limits.scopes_cached_max);
         let classifier = Arc::new(Classifier::builtin()?);
-        Ok(Self { store, config, classifier, states, clock: Arc::new(SystemClock), ids: Arc::new(RandomIds) })
+        let (clock, ids) = (Arc::new(SystemClock), Arc::new(RandomIds));
+        let (bells, contents) = (Bells::default(), Contents::default());
+        Ok(Self { store, config, classifier, states, clock, ids, bells, contents })
     }
 
     /// Uses another clock and other ids, for tests.
@@ -247,7 +253,7 @@ impl Engine {
     /// Decides and commits a request, and tells what came of it.
     async fn ask(&self, turn: &Turn, request: &Request) -> Result<Outcome, Error> {
         match self.commit(turn, request).await? {
-            Committed::Done(decided) => Ok(self.told(turn, *decided)),
+            Committed::Done(decided) => self.dressed(turn, self.told(turn, *decided)).await,
             Committed::Again(seq) => self.told_again(turn, seq).await,
             Committed::Refused(refused, state) => {
                 let reply = commands::refused(turn.language, &state, request, &refused);
@@ -267,7 +273,7 @@ impl Engine {
         Ok(())
     }
 
-    async fn commit(&self, turn: &Turn, request: &Request) -> Result<Committed, Error> {
+    pub(crate) async fn commit(&self, turn: &Turn, request: &Request) -> Result<Committed, Error> {
         let scope = &turn.scope;
         let id = request.message_id().or(turn.spoken.as_ref().and_then(|s| s.message_id.as_ref()));
         let mut drawer = self.states.turn(scope).await;
@@ -284,7 +290,11 @@ impl Engine {
             let command = match request {
                 Request::Say(Role::User, message) => {
                     mind = self.mind(&prior, remembered).await;
-                    self.hear(turn, &prior, mind.as_ref(), message).await
+                    self.hear(turn, &prior, mind.as_ref(), message, None).await
+                }
+                Request::Stated(message, intent) => {
+                    mind = self.mind(&prior, remembered).await;
+                    self.hear(turn, &prior, mind.as_ref(), message, Some(*intent)).await
                 }
                 Request::Answer(answer) => {
                     mind = self.mind(&prior, remembered).await;
@@ -305,10 +315,14 @@ impl Engine {
             };
             let fresh = self.ids.fresh(turn.at);
             let circumstances = Circumstances { now: turn.at, fresh, spoken: turn.spoken.clone() };
-            let mut decided = match decide(&prior, &turn.policy, &command, &circumstances) {
+            let mut decided = match self.decide(&prior, &turn.policy, command, &circumstances).await? {
                 Ok(decided) => decided,
                 Err(refusal) => return self.refuse(scope, id, refusal.into(), prior).await,
             };
+            // What changes nothing is not written: a task that was kept before, a step with nothing in it.
+            if decided.records.is_empty() {
+                return Ok(Committed::Done(Box::new(decided)));
+            }
             let append = Append::of(prior, &mut decided, id.cloned());
             let next = append.next.clone();
             match self.store.append(append).await {
@@ -316,6 +330,7 @@ impl Engine {
                     drawer.put(next, self.follow(mind, &decided, request));
                     drop(drawer);
                     self.sweep(&decided).await;
+                    self.ring(request, &decided);
                     return Ok(Committed::Done(Box::new(decided)));
                 }
                 Err(segue_store::Error::Conflict { .. }) => drawer.forget(scope),
@@ -330,8 +345,19 @@ impl Engine {
     }
 
     /// Observes a message of the person.
-    async fn hear(&self, turn: &Turn, prior: &State, mind: Option<&Mind>, message: &Message) -> Command {
-        let observed = self.observe(turn, prior, mind, message).await;
+    async fn hear(
+        &self,
+        turn: &Turn,
+        prior: &State,
+        mind: Option<&Mind>,
+        message: &Message,
+        intent: Option<MessageIntent>,
+    ) -> Command {
+        let mut observed = self.observe(turn, prior, mind, message).await;
+        observed.task = match intent {
+            Some(intent) => Some(stated(intent)),
+            None => self.task_reading(prior, message).await,
+        };
         let summary = mind.filter(|_| may_carry(prior, &observed));
         let summary = summary.and_then(|mind| self.carry_over(turn, prior, mind));
         Command::Hear { message: message.clone(), observed: Box::new(observed), summary }

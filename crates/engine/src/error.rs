@@ -37,6 +37,9 @@ pub enum Error {
         /// The scope.
         scope: scope::Key,
     },
+    /// The rules refuse it.
+    #[error(transparent)]
+    Refused(#[from] segue_core::refusal::Refusal),
     /// The built-in classifier is damaged.
     #[error("the built-in classifier cannot be loaded: {0}; install Segue again")]
     Classifier(#[from] segue_signals::LoadError),
@@ -52,9 +55,11 @@ impl Error {
             Self::TooLong { bytes, max } => Trouble::TooLong { bytes: *bytes, bytes_max: *max },
             Self::Empty => Trouble::Empty,
             Self::Busy { .. } => Trouble::Busy,
-            Self::IdTooLong { .. } | Self::NoScope { .. } | Self::Classifier(_) | Self::Store(_) => {
-                Trouble::Failed
-            }
+            Self::IdTooLong { .. }
+            | Self::NoScope { .. }
+            | Self::Refused(_)
+            | Self::Classifier(_)
+            | Self::Store(_) => Trouble::Failed,
         }
     }
 }

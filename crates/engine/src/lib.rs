@@ -23,6 +23,7 @@ pub mod route;
 pub mod shapes;
 pub mod skills;
 mod states;
+pub mod tasks;
 mod telling;
 pub mod words;
 

@@ -7,6 +7,7 @@ use segue_core::observed::{Answer, Observed};
 use segue_core::scope;
 use segue_core::segment;
 use segue_core::session::{Id, Key, Number};
+use segue_core::task::state::StateName;
 
 /// Whether a message was taken now or had been taken before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,6 +31,8 @@ pub struct Outcome {
     pub segment: Option<segment::Number>,
     /// Its entry; nothing if nothing was written.
     pub seq: Option<Seq>,
+    /// Where the task of that session stands now.
+    pub state: StateName,
     /// What was done.
     pub action: Action,
     /// What kind of evidence decided.

@@ -1,6 +1,7 @@
 //! Requests: what people and programs ask of a scope, before it is known what that means there.
 
-use segue_core::decide::Command;
+use crate::tasks;
+use segue_core::decide::{Command, TaskCommand};
 use segue_core::entry::{Kind, Record, Seq};
 use segue_core::message::{Message, Role};
 use segue_core::observed::Answer;
@@ -9,6 +10,7 @@ use segue_core::refusal::Refusal;
 use segue_core::session::{Number, Title};
 use segue_core::span::Cut;
 use segue_core::state::State;
+use segue_core::task::intent::MessageIntent;
 use segue_store::Store;
 
 /// Which session is meant.
@@ -53,6 +55,10 @@ pub enum Request {
     Prune(Backlog),
     /// Drop a session.
     Delete(Pick),
+    /// A message of the person, with what the host says it is to the task.
+    Stated(Message, MessageIntent),
+    /// Do something with a task.
+    Task(TaskCommand),
     /// Erase what messages say.
     Erase(Vec<Seq>),
     /// Write down that the command was refused, with what was said about it.
@@ -90,9 +96,10 @@ impl Request {
     /// Returns the channel's id of the message, if there is one.
     pub(crate) fn message_id(&self) -> Option<&segue_core::message::MessageId> {
         match self {
-            Self::Say(_, message) | Self::Reply(_, message, _) | Self::Keep(_, message) => {
-                message.message_id.as_ref()
-            }
+            Self::Say(_, message)
+            | Self::Reply(_, message, _)
+            | Self::Keep(_, message)
+            | Self::Stated(message, _) => message.message_id.as_ref(),
             Self::New(first) => first.as_ref()?.message_id.as_ref(),
             _ => None,
         }
@@ -159,6 +166,8 @@ impl Request {
                 Ok(session) => Command::Delete { session },
                 Err(refused) => return Ok(Err(refused)),
             },
+            Self::Stated(message, _) => Command::Say { role: Role::User, message: message.clone() },
+            Self::Task(command) => return tasks::resolve::resolve(store, state, command).await,
             Self::Erase(entries) => match erasable(store, state, entries).await? {
                 Ok(entries) => Command::Erase { entries },
                 Err(refused) => return Ok(Err(refused)),
@@ -183,7 +192,7 @@ async fn message(store: &dyn Store, state: &State, seq: Seq) -> Result<Option<Re
     Ok(record.filter(|record| record.kind.role().is_some()))
 }
 
-async fn cut(
+pub(crate) async fn cut(
     store: &dyn Store,
     state: &State,
     session: Number,

@@ -12,7 +12,7 @@ use segue_core::session::Number;
 use segue_core::state::State;
 
 /// How many entries behind a message its decision is looked for.
-const DECISION_BEHIND_MAX: usize = 8;
+const DECISION_BEHIND_MAX: usize = 24;
 
 impl Engine {
     pub(crate) fn told(&self, turn: &Turn, decided: Decided) -> Outcome {
@@ -25,6 +25,7 @@ impl Engine {
             session_id: state.sessions.get(&decided.session).map(|session| session.id),
             segment: open.map(|open| open.number).or(late),
             seq: decided.about,
+            state: state.standing.task_state(decided.session),
             action: decided.action,
             cause: decided.cause,
             confidence: decided.confidence,
@@ -116,6 +117,7 @@ pub(crate) fn unmoved(state: &State, action: Action) -> Outcome {
         session_id: state.sessions.get(&session).map(|session| session.id),
         segment: state.open.as_ref().map(|open| open.number),
         seq: None,
+        state: state.standing.task_state(session),
         action,
         cause,
         confidence: Confidence::CERTAIN,

@@ -5,6 +5,7 @@ use crate::task::identity::NotADescription;
 use crate::task::node::NodeId;
 use crate::task::observation::Unfit;
 use crate::task::past::Wanted;
+use crate::task::path::BadPath;
 use crate::task::transition::Forbidden;
 
 /// Why a task was left as it is.
@@ -22,6 +23,9 @@ pub enum TaskRefusal {
     /// The observation is refused.
     #[error(transparent)]
     Unfit(#[from] Unfit),
+    /// The path is refused.
+    #[error(transparent)]
+    BadPath(#[from] BadPath),
     /// The description is refused.
     #[error(transparent)]
     NotADescription(#[from] NotADescription),

@@ -9,7 +9,12 @@ use segue_core::task::text::headline;
 const NAME_CHARS_MAX: usize = 120;
 
 /// Asks whether an unfinished task goes on, naming it and when it was started (C-11).
-pub fn unfinished(language: Language, description: &str, started_at: Timestamp, zone: &jiff::tz::TimeZone) -> String {
+pub fn unfinished(
+    language: Language,
+    description: &str,
+    started_at: Timestamp,
+    zone: &jiff::tz::TimeZone,
+) -> String {
     let at = zone.to_datetime(started_at).strftime("%Y-%m-%d %H:%M").to_string();
     let name = headline(description, NAME_CHARS_MAX);
     match language {
@@ -49,7 +54,9 @@ pub fn interrupted(language: Language, said: &[String]) -> String {
     let said: Vec<String> = said.iter().map(|text| format!("- {}", headline(text, 400))).collect();
     let said = said.join("\n");
     match language {
-        Language::En => format!("While I was working you said:\n\n{said}\n\nI will take that in and continue."),
+        Language::En => {
+            format!("While I was working you said:\n\n{said}\n\nI will take that in and continue.")
+        }
         Language::Zh => format!("我工作时你说了：\n\n{said}\n\n我会据此继续。"),
     }
 }

@@ -69,11 +69,14 @@ pub(super) fn notice(keys: &Keys<'_>, notice: &Notice) -> String {
         Notice::Task(notice) => tasks::notice(keys, notice),
         Notice::Question { stake: Stake::Unclear, .. } => format!("{} (continue / fresh)", tasks::UNCLEAR),
         Notice::Question { stake: Stake::Unfinished { .. }, .. } => {
-            "You have an unfinished task. Would you like to continue or start fresh? (continue / fresh)".to_owned()
+            "You have an unfinished task. Would you like to continue or start fresh? (continue / fresh)"
+                .to_owned()
         }
         Notice::Question { session, stake, older } => {
             let stake = match stake {
-                Stake::Topic | Stake::Unclear | Stake::Unfinished { .. } => format!("This looks like a new topic. Continue in {}", key(session)),
+                Stake::Topic | Stake::Unclear | Stake::Unfinished { .. } => {
+                    format!("This looks like a new topic. Continue in {}", key(session))
+                }
                 Stake::Pause { gap_ms } => {
                     format!("Your last message here was {} ago. Continue this topic", duration(*gap_ms))
                 }

@@ -65,8 +65,12 @@ pub(super) fn notice(keys: &Keys<'_>, notice: &TaskNotice) -> String {
 
 pub(super) fn refusal(keys: &Keys<'_>, refusal: &TaskRefusal) -> String {
     match refusal {
-        TaskRefusal::NoTask(session) => format!("There is no task in {}. Start one first.", keys.of(*session)),
-        TaskRefusal::Over(session) => format!("The task in {} is over. Start another one.", keys.of(*session)),
+        TaskRefusal::NoTask(session) => {
+            format!("There is no task in {}. Start one first.", keys.of(*session))
+        }
+        TaskRefusal::Over(session) => {
+            format!("The task in {} is over. Start another one.", keys.of(*session))
+        }
         TaskRefusal::TwoTasks(a, b) => format!(
             "{} and {} both have an open task. Finish, abort or compact one of them first.",
             keys.of(*a),
@@ -75,6 +79,7 @@ pub(super) fn refusal(keys: &Keys<'_>, refusal: &TaskRefusal) -> String {
         TaskRefusal::Forbidden(_)
         | TaskRefusal::Unfit(_)
         | TaskRefusal::NotADescription(_)
+        | TaskRefusal::BadPath(_)
         | TaskRefusal::NoNode(_)
         | TaskRefusal::QueueChanged
         | TaskRefusal::Unread(_) => sentence(&refusal.to_string()),

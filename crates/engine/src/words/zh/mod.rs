@@ -73,7 +73,9 @@ pub(super) fn notice(keys: &Keys<'_>, notice: &Notice) -> String {
         }
         Notice::Question { session, stake, older } => {
             let stake = match stake {
-                Stake::Topic | Stake::Unclear | Stake::Unfinished { .. } => format!("这看起来是新话题。在 {} 里继续", key(session)),
+                Stake::Topic | Stake::Unclear | Stake::Unfinished { .. } => {
+                    format!("这看起来是新话题。在 {} 里继续", key(session))
+                }
                 Stake::Pause { gap_ms } => {
                     format!("你在这里的上一条消息是 {}前发的。继续这个话题", duration(*gap_ms))
                 }

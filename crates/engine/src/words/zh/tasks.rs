@@ -51,7 +51,9 @@ pub(super) fn notice(keys: &Keys<'_>, notice: &TaskNotice) -> String {
             duration(*gap_ms)
         ),
         TaskNotice::Back { session, .. } => format!("回到 {} 的任务。", key(session)),
-        TaskNotice::Kept { session, commit } => format!("{} 的任务已保存为 {}。", key(session), commit.short()),
+        TaskNotice::Kept { session, commit } => {
+            format!("{} 的任务已保存为 {}。", key(session), commit.short())
+        }
         TaskNotice::Queued { message } => format!("{message} 号消息等待助手下次查看。"),
     }
 }
@@ -74,6 +76,7 @@ pub(super) fn refusal(keys: &Keys<'_>, refusal: &TaskRefusal) -> String {
         TaskRefusal::NoNode(node) => format!("这里没有 {node}：请先记录它，再用返回的编号引用。"),
         TaskRefusal::QueueChanged => "期间又有新消息，请重新读取队列。".to_owned(),
         TaskRefusal::NotADescription(why) => format!("任务描述不合适：{why}。"),
+        TaskRefusal::BadPath(why) => format!("这个路径不合适：{why}。"),
         TaskRefusal::Unfit(why) => format!("这条记录不合适：{why}。"),
         TaskRefusal::Unread(_) => format!("{refusal}。"),
     }

@@ -1,0 +1,88 @@
+//! Notices that name a task: the words stand in the log, so a notice that was recorded holds none and is dressed
+//! with them when it is told.
+
+use crate::engine::{Engine, Turn};
+use crate::error::Error;
+use crate::outcome::Outcome;
+use crate::words::{self, tasks};
+use segue_core::notice::{Notice, Stake};
+use segue_core::scope;
+use segue_core::session::Number;
+use segue_core::state::State;
+use segue_core::task::assignment::{Assignment, Stage};
+use segue_core::task::notice::TaskNotice;
+use segue_core::task::past::Wanted;
+
+impl Engine {
+    /// Puts the words of the task into what the person is told (C-11, C-12).
+    pub(crate) async fn dressed(&self, turn: &Turn, mut outcome: Outcome) -> Result<Outcome, Error> {
+        let text = match &outcome.announces {
+            Some(Notice::Question { stake: Stake::Unfinished { task, started_at }, session, .. }) => {
+                let zone = self.config.time_zone_for(&turn.scope, None);
+                let Some(state) = self.store.load(&turn.scope).await? else { return Ok(outcome) };
+                let known = state.standing.tasks.get(session).filter(|known| known.id == *task);
+                match known {
+                    Some(known) => {
+                        let name = self.description(turn, known).await?;
+                        Some(tasks::unfinished(turn.language, &name, *started_at, &zone))
+                    }
+                    None => None,
+                }
+            }
+            Some(Notice::Task(TaskNotice::Back { session, .. })) => {
+                let state = self.state(&turn.scope).await?;
+                self.presented(turn, &state, *session).await?
+            }
+            Some(Notice::Task(TaskNotice::Lapsed { session, .. })) => {
+                let state = self.state(&turn.scope).await?;
+                match state.standing.tasks.get(session) {
+                    Some(task) => Some(tasks::lapsed(turn.language, &self.description(turn, task).await?)),
+                    None => None,
+                }
+            }
+            _ => None,
+        };
+        outcome.notice = text.or(outcome.notice);
+        Ok(outcome)
+    }
+
+    async fn description(&self, turn: &Turn, task: &Assignment) -> Result<String, Error> {
+        let words = self.words_at(&turn.scope, task.described.entry()).await?;
+        Ok(words.unwrap_or_else(|| tasks::erased(turn.language).to_owned()))
+    }
+
+    /// Shows a task as it stands, for a person who comes back to it (C-12).
+    pub(crate) async fn presented(
+        &self,
+        turn: &Turn,
+        state: &State,
+        session: Number,
+    ) -> Result<Option<String>, Error> {
+        let Some(task) = state.standing.tasks.get(&session) else { return Ok(None) };
+        let words = async |scope: &scope::Key, seq| -> Result<String, Error> {
+            let words = self.words_at(scope, seq).await?;
+            Ok(words.unwrap_or_else(|| tasks::erased(turn.language).to_owned()))
+        };
+        Ok(match &task.stage {
+            Stage::AwaitingUser { question, .. } => {
+                Some(tasks::asked(turn.language, &words(&turn.scope, *question).await?))
+            }
+            Stage::PendingComplete { summary } => {
+                Some(tasks::finished(turn.language, &words(&turn.scope, *summary).await?))
+            }
+            Stage::Interrupted { messages } => {
+                let mut said = Vec::new();
+                for seq in messages {
+                    said.push(words(&turn.scope, *seq).await?);
+                }
+                Some(tasks::interrupted(turn.language, &said))
+            }
+            Stage::Running => {
+                let past = self.past(&turn.scope, task, Wanted::Whole).await?;
+                let progress = words::tasks::progress(turn.language, &past.compaction().progress());
+                Some(tasks::cut_off(turn.language, &progress))
+            }
+            Stage::Complete | Stage::Aborted { .. } => None,
+        })
+    }
+}

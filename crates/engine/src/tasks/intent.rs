@@ -1,0 +1,65 @@
+//! What a message is to the task of its session (C-9): read from its words, unless the host says it.
+
+use crate::engine::Engine;
+use segue_core::message::Message;
+use segue_core::observed::{IntentSource, Share, TaskReading};
+use segue_core::state::State;
+use segue_core::task::assignment::Stage;
+use segue_core::task::intent::MessageIntent;
+use segue_core::task::state::StateName;
+use segue_signals::task_intent::{self, TaskContext, TaskState};
+
+impl Engine {
+    /// Reads what a message is to the task of the latest session; nothing where there never was a task.
+    ///
+    /// A task whose words cannot be read is one without words: the message is still read.
+    pub(crate) async fn task_reading(&self, state: &State, message: &Message) -> Option<TaskReading> {
+        let task = state.standing.tasks.get(&state.latest()?)?;
+        let words = async |seq| self.words_at(&state.scope, seq).await.ok().flatten();
+        let description = words(task.described.entry()).await.unwrap_or_default();
+        let told = match task.stage.words() {
+            Some(seq) => words(seq).await,
+            None => None,
+        };
+        let (question, summary) = match task.stage {
+            Stage::AwaitingUser { .. } => (told.as_deref(), None),
+            Stage::PendingComplete { .. } => (None, told.as_deref()),
+            _ => (None, None),
+        };
+        let context = TaskContext { state: signal(task.state()), task: &description, question, summary };
+        let read = self.classifier.message_intent(&context, &message.text);
+        Some(TaskReading {
+            intent: intent(read.intent),
+            confidence: Share::new(f64::from(read.confidence.get())),
+            source: IntentSource::Words,
+        })
+    }
+}
+
+/// Makes the reading of an intent that the host states.
+pub(crate) fn stated(intent: MessageIntent) -> TaskReading {
+    TaskReading { intent, confidence: Share::new(1.0), source: IntentSource::Host }
+}
+
+fn signal(state: StateName) -> TaskState {
+    match state {
+        StateName::None => TaskState::None,
+        StateName::Running => TaskState::Running,
+        StateName::AwaitingUser => TaskState::AwaitingUser,
+        StateName::Interrupted => TaskState::Interrupted,
+        StateName::PendingComplete => TaskState::PendingComplete,
+        StateName::Complete => TaskState::Complete,
+        StateName::Aborted => TaskState::Aborted,
+    }
+}
+
+fn intent(read: task_intent::MessageIntent) -> MessageIntent {
+    match read {
+        task_intent::MessageIntent::Response => MessageIntent::Response,
+        task_intent::MessageIntent::Modification => MessageIntent::Modification,
+        task_intent::MessageIntent::Confirmation => MessageIntent::Confirmation,
+        task_intent::MessageIntent::NewTask => MessageIntent::NewTask,
+        task_intent::MessageIntent::Abandon => MessageIntent::Abandon,
+        task_intent::MessageIntent::Unclear => MessageIntent::Unclear,
+    }
+}

@@ -1,0 +1,173 @@
+//! Tasks for agents, in the words of 001.
+//!
+//! [`Tasks`] is what 001 calls `ctx`: a scope in which an agent works. [`TaskSession`] is one task in it. Everything
+//! that it says is durable when the call returns, and a crash loses nothing of it: [`Tasks::active_session`] finds
+//! the task again, and [`Tasks::resume`] says how it stood.
+//!
+//! ```
+//! use segue_engine::{Engine, config::Config, tasks::Tasks};
+//! use segue_core::task::state::StateName;
+//! use segue_store::memory::Memory;
+//! use std::sync::Arc;
+//! # let runtime = tokio::runtime::Builder::new_current_thread().build()?;
+//! # runtime.block_on(async {
+//! let config = Config::load(vec![], &jiff::tz::TimeZone::UTC)?;
+//! let engine = Arc::new(Engine::open(Arc::new(Memory::default()), config).await?);
+//! let tasks = Tasks::new(engine, "agent:main:cli:direct:me".parse()?);
+//! let session = tasks.start_session("Add retry logic to the connect function").await?;
+//! session.observe_file_read("src/net.rs", b"fn connect() {}").await?;
+//! session.observe_plan("1. backoff 2. tests").await?;
+//! session.ask("Fixed delay, or exponential backoff?").await?;
+//! assert_eq!(session.state().await?, StateName::AwaitingUser);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! # })?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+pub mod bell;
+pub(crate) mod contents;
+mod dress;
+pub(crate) mod intent;
+mod past;
+pub mod record;
+pub(crate) mod resolve;
+mod return_road;
+mod session;
+
+pub use session::{Interruption, TaskSession};
+
+use crate::engine::{Committed, Engine};
+use crate::error::Error;
+use crate::outcome::Outcome;
+use crate::request::{Refused, Request};
+use segue_core::Timestamp;
+use segue_core::decide::{Decided, TaskCommand, TaskVerb};
+use segue_core::refusal::Refusal;
+use segue_core::scope;
+use segue_core::session::Number;
+use segue_core::task::canonical::{CanonicalCommit, CommitKind};
+use segue_core::task::identity::Description;
+use segue_core::task::observation::Observation;
+use segue_core::task::refusal::TaskRefusal;
+use std::sync::Arc;
+
+/// From how many observations on a step is flushed by itself, so that no work commit grows without end.
+pub const STAGED_MAX: u32 = 1000;
+
+/// A scope in which an agent works on tasks.
+#[derive(Clone)]
+pub struct Tasks {
+    engine: Arc<Engine>,
+    scope: scope::Key,
+}
+
+impl Tasks {
+    /// Works in a scope.
+    pub fn new(engine: Arc<Engine>, scope: scope::Key) -> Self {
+        Self { engine, scope }
+    }
+
+    /// Starts a task. One that is open is kept first, if something was done in it (C-10).
+    pub async fn start_session(&self, task: &str) -> Result<TaskSession, Error> {
+        let description = Description::new(task).map_err(|why| Refusal::Task(why.into()))?;
+        let verb = TaskVerb::Start { description: Some(description), message: None, cut: None };
+        let decided = self.engine.do_task(&self.scope, self.engine.now(), None, verb).await?;
+        self.session(decided.session).await
+    }
+
+    /// Returns the open task of the latest session, if there is one: also after a crash.
+    pub async fn active_session(&self) -> Result<Option<TaskSession>, Error> {
+        let Some(state) = self.engine.store().load(&self.scope).await? else { return Ok(None) };
+        match state.latest().filter(|latest| state.standing.open_task(*latest).is_some()) {
+            Some(latest) => self.session(latest).await.map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// Returns the task of a session.
+    pub async fn session(&self, number: Number) -> Result<TaskSession, Error> {
+        let state = self.engine.state(&self.scope).await?;
+        let task = state.standing.tasks.get(&number);
+        let task = task.ok_or(Refusal::Task(TaskRefusal::NoTask(number)))?;
+        Ok(TaskSession::new(self.engine.clone(), self.scope.clone(), number, task.id))
+    }
+
+    /// Makes a canonical commit of the latest session's task and returns it. A second time it is the same one.
+    pub async fn compact_session(&self, summary: &str) -> Result<CanonicalCommit, Error> {
+        self.compact_as(summary, None).await
+    }
+
+    /// The same, of a kind that the host says.
+    pub async fn compact_as(
+        &self,
+        summary: &str,
+        kind: Option<CommitKind>,
+    ) -> Result<CanonicalCommit, Error> {
+        let verb = TaskVerb::Compact { summary: summary.to_owned(), kind };
+        let decided = self.engine.do_task(&self.scope, self.engine.now(), None, verb).await?;
+        let task = decided.state.standing.tasks.get(&decided.session);
+        let commit = task.and_then(|task| task.canonical);
+        let found = match commit {
+            Some(id) => self.engine.canonical(&self.scope, id).await?,
+            None => None,
+        };
+        found.ok_or(Error::Refused(Refusal::Task(TaskRefusal::NoTask(decided.session))))
+    }
+
+    /// The person has come back: past a week the task is compacted, past a day they are asked, else it is shown as it
+    /// stands (C-11, C-12). The outcome's notice is what to tell them.
+    pub async fn resume(&self) -> Result<Outcome, Error> {
+        self.engine.come_back(&self.scope, self.engine.now()).await
+    }
+}
+
+impl Engine {
+    /// Does something with a task, or refuses with the rule that says why.
+    pub async fn do_task(
+        &self,
+        scope: &scope::Key,
+        at: Timestamp,
+        session: Option<Number>,
+        verb: TaskVerb,
+    ) -> Result<Decided, Error> {
+        let turn = self.turn(scope.clone(), None, at, "");
+        let request = Request::Task(TaskCommand { session, verb });
+        match self.commit(&turn, &request).await? {
+            Committed::Done(decided) => Ok(*decided),
+            Committed::Refused(Refused::Rule(refusal), _) => Err(Error::Refused(refusal)),
+            Committed::Refused(..) | Committed::Again(_) => Err(Error::Refused(Refusal::NothingSaid)),
+        }
+    }
+
+    /// Writes observations to the task of a session, all or none of them (C-6). Contents that the task holds already
+    /// are not stored again.
+    pub async fn observe_task(
+        &self,
+        scope: &scope::Key,
+        at: Timestamp,
+        session: Option<Number>,
+        mut observations: Vec<Observation>,
+    ) -> Result<Decided, Error> {
+        let state = self.state(scope).await?;
+        let number = session.or(state.latest()).ok_or(Refusal::NothingSaid)?;
+        let task = state.standing.tasks.get(&number).ok_or(Refusal::Task(TaskRefusal::NoTask(number)))?;
+        if task.is_open() && task.staged() >= STAGED_MAX {
+            self.do_task(scope, at, session, TaskVerb::Flush).await?;
+        }
+        self.leave_out_known(scope, task, &mut observations).await?;
+        let verb = TaskVerb::Observe { observations: observations.clone() };
+        let decided = self.do_task(scope, at, session, verb).await?;
+        self.remember_contents(scope, task.id, &observations);
+        Ok(decided)
+    }
+
+    /// Lets agents know that somebody spoke.
+    pub(crate) fn ring(&self, request: &Request, decided: &Decided) {
+        let spoke = matches!(request, Request::Say(..) | Request::Stated(..) | Request::Answer(_));
+        let interrupts = matches!(request, Request::Task(command)
+            if matches!(command.verb, TaskVerb::Interrupt { .. } | TaskVerb::Abort { .. }));
+        if (spoke || interrupts) && !decided.state.standing.tasks.is_empty() {
+            self.bells.ring(&decided.state.scope);
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! Reading tasks back: the narrative, what is kept for good, and how things hang together.
+
+use crate::engine::Engine;
+use crate::error::Error;
+use segue_core::Timestamp;
+use segue_core::entry::{Body, Change, Record, Seq};
+use segue_core::scope;
+use segue_core::session::Number;
+use segue_core::task::canonical::CanonicalCommit;
+use segue_core::task::commit::CommitId;
+use segue_core::task::graph::Graph;
+use segue_core::task::identity::TaskId;
+use segue_core::task::narrative::{Line, LineKind};
+use segue_core::task::past::Wanted;
+
+/// What is kept of a task for good, with what it was about.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Kept {
+    /// The entry.
+    pub seq: Seq,
+    /// When it was written.
+    pub at: Timestamp,
+    /// The commit.
+    pub commit: CanonicalCommit,
+    /// What was to be done; nothing if the person erased it.
+    pub description: Option<String>,
+}
+
+/// A line of a task's narrative.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Narrated {
+    /// The entry.
+    pub seq: Seq,
+    /// The line.
+    pub line: Line,
+    /// What the message says that the line is about, if it is still there.
+    pub said: Option<String>,
+}
+
+impl Engine {
+    /// Finds a canonical commit.
+    pub async fn canonical(
+        &self,
+        scope: &scope::Key,
+        id: CommitId,
+    ) -> Result<Option<CanonicalCommit>, Error> {
+        let kept = self.kept(scope).await?;
+        Ok(kept.into_iter().map(|kept| kept.commit).find(|commit| commit.id == id))
+    }
+
+    /// Lists what is kept of a scope's tasks, oldest first: also of sessions that were cleaned up (C-8).
+    pub async fn kept(&self, scope: &scope::Key) -> Result<Vec<Kept>, Error> {
+        let mut kept: Vec<Kept> = Vec::new();
+        self.each_after(scope, Seq::ZERO, |record| match record.body() {
+            Ok(Body::Compacted(commit)) => {
+                let description = Some(commit.description.clone()).filter(|text| !text.is_empty());
+                kept.push(Kept { seq: record.seq, at: record.at, commit: *commit, description });
+            }
+            Ok(Body::Copied(copied)) => {
+                // It stands right behind its commit.
+                if let Some(last) = kept.last_mut().filter(|last| last.seq.next() == record.seq) {
+                    last.description = Some(copied.text);
+                }
+            }
+            _ => {}
+        })
+        .await?;
+        Ok(kept)
+    }
+
+    /// Tells the story of a task, line by line, in the order of the log.
+    pub async fn narrative(&self, scope: &scope::Key, task: TaskId) -> Result<Vec<Narrated>, Error> {
+        let mut lines: Vec<(Seq, Line)> = Vec::new();
+        let mut session: Option<Number> = None;
+        let mut open = true;
+        self.each_after(scope, task.0.previous(), |record| {
+            let line = line_of(record, task, &mut session, &mut open);
+            lines.extend(line.map(|line| (record.seq, line)));
+        })
+        .await?;
+        let mut narrated = Vec::new();
+        for (seq, line) in lines {
+            let said = match line.message {
+                Some(message) => self.words_at(scope, message).await?,
+                None => None,
+            };
+            narrated.push(Narrated { seq, line, said });
+        }
+        Ok(narrated)
+    }
+
+    /// Draws how things hang together in a task: one that is open, or one that is kept.
+    pub async fn graph(&self, scope: &scope::Key, task: TaskId) -> Result<Option<Graph>, Error> {
+        let kept = self.kept(scope).await?.into_iter().find(|kept| kept.commit.task == task);
+        if let Some(mut kept) = kept {
+            if let Some(description) = kept.description.take() {
+                kept.commit.description = description;
+            }
+            return Ok(Some(kept.commit.graph()));
+        }
+        let state = self.state(scope).await?;
+        let Some(open) = state.standing.tasks.values().find(|open| open.id == task) else { return Ok(None) };
+        let past = self.past(scope, open, Wanted::Whole).await?;
+        let kind = segue_core::task::canonical::CommitKind::Normal;
+        let mut draft = past.compaction().clone().finish(kind, "", None);
+        draft.description = past.description.clone();
+        Ok(Some(draft.graph()))
+    }
+
+    /// Finds the task that is meant if none is named: the latest session's, or else the last that is kept.
+    pub async fn last_task(&self, scope: &scope::Key) -> Result<Option<TaskId>, Error> {
+        let state = self.state(scope).await?;
+        let latest = state.latest().and_then(|latest| state.standing.tasks.get(&latest));
+        if let Some(task) = latest {
+            return Ok(Some(task.id));
+        }
+        let open = state.standing.tasks.values().map(|task| task.id).max();
+        let kept = self.kept(scope).await?.last().map(|kept| kept.commit.task);
+        Ok(open.max(kept))
+    }
+}
+
+fn line_of(record: &Record, task: TaskId, session: &mut Option<Number>, open: &mut bool) -> Option<Line> {
+    let at = record.at;
+    match record.body().ok()? {
+        Body::Observation(observing) if observing.task == task => Some(Line::of(at, &observing.observation)),
+        Body::WorkCommit(commit) if commit.task == task => {
+            Some(Line::new(at, LineKind::Step, &commit.id.short()))
+        }
+        Body::Compacted(commit) if commit.task == task => {
+            let text = format!("{} {}: {}", commit.id.short(), commit.kind, commit.summary);
+            Some(Line::new(at, LineKind::Compacted, &text))
+        }
+        Body::Task(step) => match &step.change {
+            Change::Started { described } if record.seq == task.0 => {
+                *session = Some(step.session);
+                let message = Some(described.entry());
+                Some(Line { message, ..Line::new(at, LineKind::Started, "") })
+            }
+            // Another task in the same session: what follows is not about this one.
+            Change::Started { .. } if *session == Some(step.session) => {
+                *open = false;
+                None
+            }
+            Change::CameFrom { from } if *session == Some(*from) => {
+                *session = Some(step.session);
+                None
+            }
+            Change::Went { to } | Change::Compacted { to, .. } if *open && *session == Some(step.session) => {
+                Some(Line::new(at, LineKind::State, to.name().name()))
+            }
+            _ => None,
+        },
+        _ => None,
+    }
+}
