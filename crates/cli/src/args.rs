@@ -78,6 +78,15 @@ Example:
   segue sessions resume agent:main:cli:direct:me 2"
     )]
     Sessions(Sessions),
+    /// Work on tasks: start, ask, note, finish, and read back what is kept
+    #[command(
+        subcommand,
+        after_help = "\
+Example:
+  segue task start agent:main:cli:direct:me 'Add retry logic'
+  segue task status agent:main:cli:direct:me"
+    )]
+    Task(crate::task_args::Task),
     /// Show what the model would be given
     #[command(after_help = "Example:\n  segue context agent:main:cli:direct:me --json")]
     Context {

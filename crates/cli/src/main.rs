@@ -8,6 +8,7 @@ mod layout;
 mod out;
 mod paint;
 mod setup;
+mod task_args;
 mod transcript;
 
 use clap::Parser;

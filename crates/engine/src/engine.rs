@@ -171,6 +171,10 @@ impl Engine {
         request: &Request,
     ) -> Result<Outcome, Error> {
         let turn = self.turn(scope.clone(), None, at, "");
+        if let Request::Task(command) = request {
+            let prepared = self.prepared(scope, at, command).await?;
+            return self.ask(&turn, &Request::Task(prepared)).await;
+        }
         self.ask(&turn, request).await
     }
 
@@ -251,7 +255,7 @@ impl Engine {
     }
 
     /// Decides and commits a request, and tells what came of it.
-    async fn ask(&self, turn: &Turn, request: &Request) -> Result<Outcome, Error> {
+    pub(crate) async fn ask(&self, turn: &Turn, request: &Request) -> Result<Outcome, Error> {
         match self.commit(turn, request).await? {
             Committed::Done(decided) => self.dressed(turn, self.told(turn, *decided)).await,
             Committed::Again(seq) => self.told_again(turn, seq).await,

@@ -9,6 +9,7 @@ use segue_core::message::{Message, Role};
 use segue_core::session::{Id, Key, Number, Session};
 use segue_core::span::Spans;
 use segue_core::state::State;
+use segue_core::task::state::StateName;
 use segue_store::{Filter, Reading, Take};
 
 /// How many characters of a message are shown where there is room for a line only.
@@ -29,6 +30,8 @@ pub struct Listed {
     pub messages: u32,
     /// Whether it is the latest one.
     pub active: bool,
+    /// Where its task stands.
+    pub state: StateName,
     /// The session that it came from.
     pub parent: Option<Key>,
     /// When it was created.
@@ -88,6 +91,7 @@ impl Engine {
             title: self.title(state, number, session).await?,
             messages: state.messages_of(number),
             active: state.latest() == Some(number),
+            state: state.standing.task_state(number),
             parent: session.parent.map(|parent| state.key(parent)),
             created_at: session.created_at,
             updated_at: state.updated_at(number).unwrap_or(session.updated_at),

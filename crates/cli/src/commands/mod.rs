@@ -11,6 +11,7 @@ mod import;
 pub mod replay;
 mod scopes;
 mod sessions;
+mod task;
 mod train;
 mod verify;
 mod why;
@@ -26,6 +27,7 @@ pub async fn run(args: Args) -> anyhow::Result<Exit> {
         Command::Replay(replay) => replay::run(&common, &replay).await,
         Command::Scopes { limit } => scopes::run(&common, limit).await,
         Command::Sessions(verb) => sessions::run(&common, verb).await,
+        Command::Task(task) => task::run(&common, task).await,
         Command::Context { scope, window } => context::run(&common, &scope, window).await,
         Command::Why { scope, last } => why::run(&common, &scope, last).await,
         Command::Verify { scope } => verify::run(&common, scope).await,

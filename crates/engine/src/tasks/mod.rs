@@ -32,6 +32,7 @@ mod past;
 pub mod record;
 pub(crate) mod resolve;
 mod return_road;
+mod said;
 mod session;
 
 pub use session::{Interruption, TaskSession};
@@ -146,23 +147,45 @@ impl Engine {
         scope: &scope::Key,
         at: Timestamp,
         session: Option<Number>,
-        mut observations: Vec<Observation>,
+        observations: Vec<Observation>,
     ) -> Result<Decided, Error> {
-        let state = self.state(scope).await?;
-        let number = session.or(state.latest()).ok_or(Refusal::NothingSaid)?;
-        let task = state.standing.tasks.get(&number).ok_or(Refusal::Task(TaskRefusal::NoTask(number)))?;
-        if task.is_open() && task.staged() >= STAGED_MAX {
-            self.do_task(scope, at, session, TaskVerb::Flush).await?;
-        }
-        self.leave_out_known(scope, task, &mut observations).await?;
-        let verb = TaskVerb::Observe { observations: observations.clone() };
-        let decided = self.do_task(scope, at, session, verb).await?;
-        self.remember_contents(scope, task.id, &observations);
-        Ok(decided)
+        let command = TaskCommand { session, verb: TaskVerb::Observe { observations } };
+        let TaskCommand { session, verb } = self.prepared(scope, at, &command).await?;
+        self.do_task(scope, at, session, verb).await
     }
 
-    /// Lets agents know that somebody spoke.
+    /// Prepares observations: a step that is full is flushed, and contents that the task holds are left out.
+    pub(crate) async fn prepared(
+        &self,
+        scope: &scope::Key,
+        at: Timestamp,
+        command: &TaskCommand,
+    ) -> Result<TaskCommand, Error> {
+        let mut command = command.clone();
+        let TaskVerb::Observe { observations } = &mut command.verb else { return Ok(command) };
+        let Some(state) = self.store.load(scope).await? else { return Ok(command) };
+        let task = command.session.or(state.latest()).and_then(|number| state.standing.open_task(number));
+        // What has no task is refused by the rules.
+        let Some(task) = task else { return Ok(command) };
+        if task.staged() >= STAGED_MAX {
+            self.do_task(scope, at, command.session, TaskVerb::Flush).await?;
+        }
+        self.leave_out_known(scope, task, observations).await?;
+        Ok(command)
+    }
+
+    /// Remembers what a task holds now.
+    fn remember(&self, request: &Request, decided: &Decided) {
+        if let Request::Task(TaskCommand { verb: TaskVerb::Observe { observations }, .. }) = request
+            && let Some(task) = decided.state.standing.tasks.get(&decided.session)
+        {
+            self.remember_contents(&decided.state.scope, task.id, observations);
+        }
+    }
+
+    /// Lets agents know that somebody spoke, and remembers what was observed.
     pub(crate) fn ring(&self, request: &Request, decided: &Decided) {
+        self.remember(request, decided);
         let spoke = matches!(request, Request::Say(..) | Request::Stated(..) | Request::Answer(_));
         let interrupts = matches!(request, Request::Task(command)
             if matches!(command.verb, TaskVerb::Interrupt { .. } | TaskVerb::Abort { .. }));

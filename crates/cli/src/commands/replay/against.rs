@@ -51,7 +51,7 @@ impl Against {
 
     /// Gives a line to the other engine.
     pub async fn receive(&self, line: &Line) -> anyhow::Result<Other> {
-        let outcome = self.engine.receive(line.inbound.clone()).await?;
+        let outcome = line.run(&self.engine).await?;
         Ok(Other {
             policy: self.policy.clone(),
             action: outcome.action,

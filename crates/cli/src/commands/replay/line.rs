@@ -1,19 +1,25 @@
 //! A line of a recorded conversation.
 
+use super::op::Op;
 use crate::commands::import::tool_calls;
 use anyhow::{Context as _, bail};
 use segue_core::Timestamp;
 use segue_core::message::{Message, MessageId, Role};
 use segue_core::session;
+use segue_core::task::intent::MessageIntent;
 use segue_engine::route::{Address, Peer, Routing, route};
-use segue_engine::{Inbound, Target};
+use segue_engine::{Engine, Inbound, Outcome, Target};
 use serde_json::Value;
 
 /// A line: what comes in.
 #[derive(Debug)]
 pub struct Line {
-    /// The message.
+    /// The message; for an operation, what it says in a few words.
     pub inbound: Inbound,
+    /// The operation of the host, if it is one.
+    pub op: Option<Op>,
+    /// What the host says the message is to the task.
+    pub intent: Option<MessageIntent>,
 }
 
 impl Line {
@@ -24,14 +30,18 @@ impl Line {
         if !value.is_object() {
             bail!("it is not a JSON object: write {{\"at\":..., \"scope\":..., \"role\":..., \"text\":...}}");
         }
-        if let Some(op) = value.get("op") {
-            bail!("there is no operation {op}: tasks are not built yet");
-        }
         let at = word(&value, "at")?
             .context("it has no time: add \"at\", such as \"at\":\"2026-03-01T10:00:00Z\"")?;
         let at: Timestamp = at.parse().map_err(|_| {
             anyhow::anyhow!("its time \"{}\" cannot be read: write it as 2026-03-01T10:00:00Z", short(&at))
         })?;
+        if let Some(name) = word(&value, "op")? {
+            let (to, session) = target(&value, routing)?;
+            let op = Some(Op::parse(&name, &value)?);
+            let message = Message::text(Op::told(&name, &value));
+            let inbound = Inbound { at, to, role: Role::System, message, session };
+            return Ok(Self { inbound, op, intent: None });
+        }
         let role = word(&value, "role")?.unwrap_or_else(|| "user".to_owned());
         let role = Role::named(&role).with_context(|| {
             format!("there is no role \"{}\": it is user, assistant, tool or system", short(&role))
@@ -53,14 +63,38 @@ impl Line {
                  resume that session first"
             );
         }
-        Ok(Self { inbound: Inbound { at, to, role, message, session } })
+        let intent = word(&value, "intent")?.map(|name| {
+            MessageIntent::named(&name).with_context(|| format!("there is no intent \"{}\"", short(&name)))
+        });
+        Ok(Self {
+            inbound: Inbound { at, to, role, message, session },
+            op: None,
+            intent: intent.transpose()?,
+        })
+    }
+}
+
+impl Line {
+    /// Gives the line to an engine.
+    pub async fn run(&self, engine: &Engine) -> Result<Outcome, segue_engine::Error> {
+        match (&self.op, self.intent) {
+            (Some(op), _) => {
+                let scope = match &self.inbound.to {
+                    Target::Scope(scope) => scope.clone(),
+                    Target::Address(address) => route(&engine.config().routing, address),
+                };
+                op.run(engine, &scope, self.inbound.at).await
+            }
+            (None, Some(intent)) => engine.receive_stated(self.inbound.clone(), intent).await,
+            (None, None) => engine.receive(self.inbound.clone()).await,
+        }
     }
 }
 
 /// How much of a field is repeated in an error, in characters.
 const SHORT_CHARS_MAX: usize = 60;
 
-fn short(text: &str) -> String {
+pub(super) fn short(text: &str) -> String {
     match text.char_indices().nth(SHORT_CHARS_MAX) {
         Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
         None => text.to_owned(),
@@ -84,7 +118,7 @@ fn sender(value: &Value) -> anyhow::Result<Option<String>> {
 }
 
 /// Reads a field that is text, or a number where people write ids as numbers.
-fn word(value: &Value, name: &str) -> anyhow::Result<Option<String>> {
+pub(super) fn word(value: &Value, name: &str) -> anyhow::Result<Option<String>> {
     match value.get(name) {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(text)) => Ok(Some(text.clone())),

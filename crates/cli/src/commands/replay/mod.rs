@@ -3,6 +3,7 @@
 mod against;
 mod draw;
 mod line;
+mod op;
 
 use crate::args::{Common, Replay};
 use crate::{Exit, input, json, out, setup};
@@ -106,7 +107,7 @@ async fn receive(
         Target::Scope(scope) => scope.clone(),
         Target::Address(address) => route(routing, address),
     };
-    let received = engine.receive(line.inbound.clone()).await;
+    let received = line.run(engine).await;
     (Some(scope), received.map(|outcome| (line, outcome)).map_err(anyhow::Error::from))
 }
 

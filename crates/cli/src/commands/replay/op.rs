@@ -1,0 +1,122 @@
+//! What a host does with a task, as a line of a replay says it.
+
+use super::line::{short, word};
+use anyhow::{Context as _, bail};
+use segue_core::decide::{TaskCommand, TaskVerb};
+use segue_core::entry::Seq;
+use segue_core::refusal::Refusal;
+use segue_core::scope;
+use segue_core::task::blob::Blob;
+use segue_core::task::canonical::CommitKind;
+use segue_core::task::identity::Description;
+use segue_core::task::node::Edge;
+use segue_core::task::observation::{Note, NoteKind, Observation};
+use segue_core::task::path::WorkPath;
+use segue_engine::{Engine, Outcome, Request};
+use serde_json::Value;
+
+/// The operations, as an error lists them.
+const OPS: &str = "start, ask, respond, finish, confirm, interrupt, incorporate, abort, note, file_read, file_write, \
+                   command, plan, relations, flush, compact and resume";
+
+/// An operation.
+#[derive(Debug, Clone)]
+pub enum Op {
+    /// Something that the rules decide on.
+    Verb(TaskVerb),
+    /// The person says something while the agent works.
+    Interrupt(String),
+    /// The person has come back.
+    Resume,
+}
+
+impl Op {
+    /// Reads an operation.
+    pub fn parse(name: &str, value: &Value) -> anyhow::Result<Self> {
+        let text = |field: &str| -> anyhow::Result<String> { Ok(word(value, field)?.unwrap_or_default()) };
+        let observe = |observation| Ok(Self::Verb(TaskVerb::Observe { observations: vec![observation] }));
+        Ok(Self::Verb(match name {
+            "start" => {
+                let given = word(value, "task")?.or(word(value, "description")?);
+                let description = given.map(|task| Description::new(&task)).transpose()?;
+                TaskVerb::Start { description, message: None, cut: None }
+            }
+            "ask" => TaskVerb::Ask { question: text("question")? },
+            "respond" => TaskVerb::Respond { message: None, text: text("text")? },
+            "finish" => TaskVerb::Finish { summary: text("summary")? },
+            "confirm" => TaskVerb::Confirm,
+            "interrupt" => match word(value, "text")?.or(word(value, "message")?) {
+                Some(said) => return Ok(Self::Interrupt(said)),
+                None => TaskVerb::Interrupt { message: Seq::ZERO },
+            },
+            "incorporate" => TaskVerb::Incorporate { messages: None },
+            "abort" => TaskVerb::Abort { reason: text("reason")? },
+            "note" => {
+                let kind = word(value, "kind")?.unwrap_or_else(|| "note".to_owned());
+                let kind = NoteKind::named(&kind)
+                    .with_context(|| format!("there is no kind of note \"{}\"", short(&kind)))?;
+                return observe(Observation::Note(Note::text(kind, text("text")?)));
+            }
+            "file_read" | "file_write" => {
+                let path = WorkPath::new(&text("path")?)?;
+                let content = Blob::of(text("content")?.as_bytes());
+                return observe(match name {
+                    "file_read" => Observation::FileRead { path, content },
+                    _ => Observation::FileWrite { path, content },
+                });
+            }
+            "command" => {
+                let exit_code = value.get("exit_code").and_then(Value::as_i64);
+                let exit_code = exit_code.map(i32::try_from).transpose()?;
+                let output = Blob::of(text("output")?.as_bytes());
+                return observe(Observation::Command { command: text("command")?, exit_code, output });
+            }
+            "plan" => return observe(Observation::Plan { text: text("text")? }),
+            "relations" => {
+                let edges = value.get("edges").cloned().unwrap_or_default();
+                let edges: Vec<Edge> = serde_json::from_value(edges).context("\"edges\" cannot be read")?;
+                return observe(Observation::Relations { edges });
+            }
+            "flush" => TaskVerb::Flush,
+            "compact" => {
+                let kind = word(value, "kind")?;
+                let kind = kind.map(|kind| {
+                    CommitKind::named(&kind)
+                        .with_context(|| format!("there is no kind of commit \"{}\"", short(&kind)))
+                });
+                TaskVerb::Compact { summary: text("summary")?, kind: kind.transpose()? }
+            }
+            "resume" => return Ok(Self::Resume),
+            _ => bail!("there is no operation \"{}\": there are {OPS}", short(name)),
+        }))
+    }
+
+    /// Does it.
+    pub async fn run(
+        &self,
+        engine: &Engine,
+        scope: &scope::Key,
+        at: segue_core::Timestamp,
+    ) -> Result<Outcome, segue_engine::Error> {
+        match self {
+            Self::Resume => engine.come_back(scope, at).await,
+            Self::Interrupt(said) => engine.interrupt(scope, at, said).await,
+            Self::Verb(verb) => {
+                let command = TaskCommand { session: None, verb: verb.clone() };
+                engine.request(scope, at, &Request::Task(command)).await
+            }
+        }
+        .or_else(|error| match error {
+            // A scope in which nothing was said has no task.
+            segue_engine::Error::NoScope { .. } => Err(segue_engine::Error::Refused(Refusal::NothingSaid)),
+            error => Err(error),
+        })
+    }
+
+    /// Says it in a few words, for a person who reads the replay.
+    pub fn told(name: &str, value: &Value) -> String {
+        let fields = ["task", "question", "summary", "reason", "text", "path", "command"];
+        let words = fields.iter().find_map(|field| value.get(*field).and_then(Value::as_str));
+        format!("[{name}] {}", words.unwrap_or_default()).trim_end().to_owned()
+    }
+}

@@ -1,0 +1,129 @@
+//! `segue task`: what an agent, or a script around one, does with a task.
+
+mod read;
+
+use crate::args::Common;
+use crate::setup::{self, Absent};
+use crate::task_args::Task;
+use crate::{Exit, json, layout, out};
+use anyhow::Context as _;
+use segue_core::decide::{TaskCommand, TaskVerb};
+use segue_core::decision::Action;
+use segue_core::scope;
+use segue_core::task::blob::{Blob, BlobWriter};
+use segue_core::task::identity::Description;
+use segue_core::task::node::{Edge, EdgeLabel, Weight};
+use segue_core::task::observation::{Note, Observation};
+use segue_core::task::path::WorkPath;
+use segue_engine::{Engine, Outcome, Request};
+use serde_json::json;
+use std::io::Read;
+use std::path::Path;
+
+pub async fn run(common: &Common, task: Task) -> anyhow::Result<Exit> {
+    let (scope, verb) = match task {
+        Task::Start { scope, description } => {
+            let description = description.map(|text| Description::new(&text)).transpose()?;
+            let engine = setup::engine(common, Absent::Make).await?;
+            let verb = TaskVerb::Start { description, message: None, cut: None };
+            return done(common, &engine, act(&engine, &scope, verb).await?);
+        }
+        Task::Ask { scope, question } => (scope, TaskVerb::Ask { question }),
+        Task::Finish { scope, summary } => (scope, TaskVerb::Finish { summary }),
+        Task::Abort { scope, reason } => (scope, TaskVerb::Abort { reason }),
+        Task::Compact { scope, summary } => (scope, TaskVerb::Compact { summary, kind: None }),
+        Task::Flush { scope } => (scope, TaskVerb::Flush),
+        Task::Incorporate { scope } => (scope, TaskVerb::Incorporate { messages: None }),
+        Task::Note { scope, text, kind } => {
+            (scope, observe(Observation::Note(Note::text(kind.into(), text))))
+        }
+        Task::Plan { scope, text } => (scope, observe(Observation::Plan { text })),
+        Task::File { scope, path, write } => {
+            let path = WorkPath::new(&path)?;
+            let content = read_whole(Path::new(path.as_str()))?;
+            let observation = match write {
+                true => Observation::FileWrite { path, content },
+                false => Observation::FileRead { path, content },
+            };
+            (scope, observe(observation))
+        }
+        Task::Command { scope, command, exit, output } => {
+            let output = read_whole(&output)?;
+            (scope, observe(Observation::Command { command, exit_code: exit, output }))
+        }
+        Task::Relate { scope, from, label, to, evidence, weight } => {
+            let label = EdgeLabel::named(&label).with_context(|| {
+                let all: Vec<&str> = EdgeLabel::ALL.iter().map(|label| label.name()).collect();
+                format!("there is no label {label:?}: it is one of {}", all.join(", "))
+            })?;
+            let mut edge = Edge::new(from.parse()?, to.parse()?, label, evidence);
+            edge.weight = Weight::new(weight)?;
+            (scope, observe(Observation::Relations { edges: vec![edge] }))
+        }
+        Task::Resume { scope } => {
+            let engine = setup::engine(common, Absent::Empty).await?;
+            engine.state(&scope).await?;
+            let outcome = engine.come_back(&scope, engine.now()).await?;
+            return done(common, &engine, outcome);
+        }
+        Task::Status { scope } => return read::status(common, &scope).await,
+        Task::Log { scope, task } => return read::log(common, &scope, task).await,
+        Task::Show { scope, task } => return read::show(common, &scope, task).await,
+        Task::Graph { scope, task, format } => return read::graph(common, &scope, task, format).await,
+    };
+    let engine = setup::engine(common, Absent::Empty).await?;
+    engine.state(&scope).await?;
+    let outcome = act(&engine, &scope, verb).await?;
+    done(common, &engine, outcome)
+}
+
+fn observe(observation: Observation) -> TaskVerb {
+    TaskVerb::Observe { observations: vec![observation] }
+}
+
+async fn act(engine: &Engine, scope: &scope::Key, verb: TaskVerb) -> anyhow::Result<Outcome> {
+    let command = TaskCommand { session: None, verb };
+    Ok(engine.request(scope, engine.now(), &Request::Task(command)).await?)
+}
+
+/// Reads a content piece by piece: 50 MB of output take no more memory than what is kept of them.
+fn read_whole(path: &Path) -> anyhow::Result<Blob> {
+    let mut from: Box<dyn Read> = match path == Path::new("-") {
+        true => Box::new(std::io::stdin()),
+        false => {
+            let file = std::fs::File::open(path);
+            Box::new(file.with_context(|| format!("{} cannot be read", path.display()))?)
+        }
+    };
+    let mut writer = BlobWriter::default();
+    let mut piece = vec![0; 64 << 10];
+    loop {
+        match from.read(&mut piece).with_context(|| format!("{} cannot be read", path.display()))? {
+            0 => return Ok(writer.finish()),
+            n => writer.write(piece.get(..n).unwrap_or_default()),
+        }
+    }
+}
+
+fn done(common: &Common, engine: &Engine, outcome: Outcome) -> anyhow::Result<Exit> {
+    let _ = engine;
+    let refused = outcome.action == Action::Refused;
+    let text = outcome.notice.as_ref().or(outcome.reply.as_ref());
+    if common.json {
+        json::print(&json!({
+            "action": outcome.action,
+            "state": outcome.state,
+            "session": outcome.session_key().to_string(),
+            "session_id": outcome.session_id.map(|id| id.to_string()),
+            "seq": outcome.seq,
+            "notice": text,
+        }))?;
+    }
+    match text {
+        Some(text) if refused => out::refused(text),
+        Some(text) if !common.json => out::line(layout::printable(text))?,
+        None if !common.json => out::line(outcome.state.name())?,
+        _ => {}
+    }
+    Ok(if refused { Exit::No } else { Exit::Done })
+}

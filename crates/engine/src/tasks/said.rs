@@ -1,0 +1,56 @@
+//! Messages about which the host knows what they are to the task (C-9): an agent can always say it instead.
+
+use crate::commands::{self, Parsed};
+use crate::engine::Engine;
+use crate::error::Error;
+use crate::inbound::{Inbound, Target};
+use crate::outcome::Outcome;
+use crate::request::Request;
+use crate::route::{route, user};
+use segue_core::Timestamp;
+use segue_core::decide::{TaskCommand, TaskVerb};
+use segue_core::entry::Seq;
+use segue_core::message::{Message, Role};
+use segue_core::scope;
+use segue_core::task::intent::MessageIntent;
+use segue_core::task::state::StateName;
+
+impl Engine {
+    /// Takes a message of the person together with what it is to the task. Commands stay commands.
+    pub async fn receive_stated(&self, inbound: Inbound, intent: MessageIntent) -> Result<Outcome, Error> {
+        let is_plain =
+            inbound.role == Role::User && commands::parse(&inbound.message.text) == Parsed::Message;
+        if !is_plain {
+            return self.receive(inbound).await;
+        }
+        let Inbound { at, to, role, mut message, .. } = inbound;
+        message.message_id = message.message_id.filter(|id| !id.0.trim().is_empty());
+        self.check(role, &message)?;
+        let (scope, user) = match to {
+            Target::Scope(scope) => (scope, None),
+            Target::Address(address) => {
+                (route(&self.config.routing, &address), user(&self.config.routing, &address))
+            }
+        };
+        let turn = self.turn(scope, user.as_deref(), at, &message.text);
+        self.ask(&turn, &Request::Stated(message, intent)).await
+    }
+
+    /// The person says something while the agent works (C-4). In any other state it is refused, and nothing is
+    /// written.
+    pub async fn interrupt(&self, scope: &scope::Key, at: Timestamp, text: &str) -> Result<Outcome, Error> {
+        let message = Message::text(text);
+        self.check(Role::User, &message)?;
+        let state = self.store.load(scope).await?;
+        let task = state.as_ref().and_then(|state| Some(state.standing.task_state(state.latest()?)));
+        let request = match task.unwrap_or(StateName::None) {
+            StateName::Running | StateName::Interrupted => {
+                Request::Stated(message, MessageIntent::Modification)
+            }
+            _ => {
+                Request::Task(TaskCommand { session: None, verb: TaskVerb::Interrupt { message: Seq::ZERO } })
+            }
+        };
+        self.request(scope, at, &request).await
+    }
+}
