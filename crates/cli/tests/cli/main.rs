@@ -13,4 +13,5 @@ mod reading;
 mod replay;
 mod sessions;
 mod stores;
+mod tasks;
 mod world;

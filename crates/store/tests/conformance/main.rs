@@ -5,6 +5,7 @@
 mod model;
 mod operations;
 mod suite;
+mod tasks;
 mod world;
 
 use segue_store::Store;

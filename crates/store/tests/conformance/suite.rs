@@ -34,6 +34,11 @@ macro_rules! tests {
         fn random_operations_do_what_the_naive_model_says() {
             $crate::suite::random_operations(&|| Box::new($bench));
         }
+
+        #[test]
+        fn c7_c8_random_work_on_tasks_folds_to_what_is_stored() {
+            $crate::suite::random_work_on_tasks(&|| Box::new($bench));
+        }
     };
     (@each $bench:expr; $($test:ident,)*) => {$(
         #[tokio::test]
@@ -68,6 +73,34 @@ pub fn random_operations(make: &dyn Fn() -> Box<dyn Bench>) {
                 pair.check().await;
             }
             pair.verify().await;
+        });
+        Ok(())
+    });
+    if let Err(error) = result {
+        panic!("{error}");
+    }
+}
+
+/// Random work on tasks; a quarter as many sequences, because each is longer.
+pub fn random_work_on_tasks(make: &dyn Fn() -> Box<dyn Bench>) {
+    let cases = std::env::var("SEGUE_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(CASES) / 4;
+    let config = proptest::test_runner::Config {
+        cases,
+        failure_persistence: None,
+        max_shrink_iters: 2_000,
+        ..Default::default()
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let mut runner = proptest::test_runner::TestRunner::new(config);
+    let result = runner.run(&super::tasks::any_steps(), |steps| {
+        let bench = make();
+        runtime.block_on(async {
+            let mut desk = super::tasks::Desk::new(bench.as_ref());
+            for step in &steps {
+                desk.step(step).await;
+                desk.check().await;
+            }
+            desk.verify().await;
         });
         Ok(())
     });

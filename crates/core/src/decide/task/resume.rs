@@ -25,7 +25,12 @@ pub(super) fn resume(desk: &mut Desk<'_>, session: Number) -> Result<Done, Refus
     let silence = Silence::of(open, now);
     let timeouts = Timeouts { idle: desk.policy.tasks.idle_timeout, stale: desk.policy.tasks.stale_timeout };
     let head = desk.state().head;
-    match coming_back(silence.gap, timeouts) {
+    // A session that is not the latest is only looked at: nobody was asked in it.
+    let road = match desk.state().latest() == Some(session) {
+        true => coming_back(silence.gap, timeouts),
+        false => Return::Resume,
+    };
+    match road {
         Return::Resume => {
             let notice = TaskNotice::Back { session, started_at };
             Ok(Done { action: Action::Resume, ..Done::told(head, notice) })
