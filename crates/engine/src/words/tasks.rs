@@ -85,3 +85,69 @@ pub fn erased(language: Language) -> &'static str {
         Language::Zh => "（已抹去）",
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::words;
+    use segue_core::entry::Seq;
+    use segue_core::notice::{Notice, Stake, WayBack};
+    use segue_core::session::Number;
+    use segue_core::task::canonical::CommitKind;
+    use segue_core::task::commit::CommitId;
+    use segue_core::task::notice::TaskNotice;
+
+    const BOTH: [Language; 2] = [Language::En, Language::Zh];
+
+    /// The sentences of 001, as they stand there (C-9, C-11, C-12).
+    #[test]
+    fn c12_the_texts_are_those_of_001() {
+        let unclear = Notice::Question { session: Number(1), stake: Stake::Unclear, older: None };
+        let scope = "agent:main:cli:direct:me".parse().unwrap();
+        let line = words::notice(Language::En, &scope, &unclear);
+        assert!(line.starts_with("Are you continuing the current task or starting something new?"));
+        let at = Timestamp::UNIX_EPOCH;
+        let asked = unfinished(Language::En, "Add\nretry", at, &jiff::tz::TimeZone::UTC);
+        assert!(asked.starts_with(
+            "You have an unfinished task from 1970-01-01 00:00: 'Add retry'\nWould you like to continue or start fresh?"
+        ));
+        for language in BOTH {
+            for text in [
+                asked_again(language),
+                finished(language, "WORDS"),
+                cut_off(language, "WORDS"),
+                interrupted(language, &["WORDS".to_owned()]),
+                lapsed(language, "WORDS"),
+            ] {
+                assert!(text.contains("WORDS"));
+            }
+        }
+    }
+
+    fn asked_again(language: Language) -> String {
+        super::asked(language, "WORDS")
+    }
+
+    /// Every notice has words in both languages, and they differ.
+    #[test]
+    fn every_notice_of_a_task_is_told_in_both_languages() {
+        let (session, previous) = (Number(2), Number(1));
+        let (commit, pruned, gap_ms) = (CommitId(segue_core::digest::Digest::NONE), 1, 8 * 86_400_000);
+        let way_back = WayBack::Open;
+        let scope = "agent:main:cli:direct:me".parse().unwrap();
+        for notice in [
+            TaskNotice::Started { session, previous, kept: Some(CommitKind::Stale), pruned, way_back },
+            TaskNotice::Begun { session },
+            TaskNotice::Completed { session, commit },
+            TaskNotice::GivenUp { session, commit },
+            TaskNotice::Expired { session, previous, gap_ms, pruned, way_back },
+            TaskNotice::Lapsed { session, gap_ms },
+            TaskNotice::Back { session, started_at: Timestamp::UNIX_EPOCH },
+            TaskNotice::Kept { session, commit },
+            TaskNotice::Queued { message: Seq(7) },
+        ] {
+            let told = BOTH.map(|language| words::notice(language, &scope, &Notice::Task(notice.clone())));
+            assert!(told[0].is_ascii() && Language::of(&told[1]) == Language::Zh, "{told:?}");
+        }
+    }
+}

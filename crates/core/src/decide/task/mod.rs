@@ -14,8 +14,6 @@ mod observe;
 mod respond;
 mod resume;
 mod start;
-#[cfg(test)]
-mod tests;
 
 use super::{Decided, Desk, late};
 use crate::decision::{Action, Cause};
