@@ -4,10 +4,12 @@ use crate::clock::{Clock, Ids, RandomIds, SystemClock, kept};
 use crate::commands::{self, Parsed, Slash};
 use crate::config::Language::Auto;
 use crate::config::{Config, UnknownCommand};
+use crate::control::{Control, Counters};
 use crate::error::Error;
 use crate::inbound::{Inbound, Target};
 use crate::mind::Mind;
 use crate::observe::may_carry;
+use crate::opinion::{Doubt, Opinion};
 use crate::outcome::Outcome;
 use crate::request::{Refused, Request};
 use crate::route::{route, user};
@@ -54,6 +56,7 @@ pub struct Engine {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) config: Config,
     pub(crate) classifier: Arc<Classifier>,
+    pub(crate) control: Arc<Control>,
     states: States,
     pub(crate) clock: Arc<dyn Clock>,
     ids: Arc<dyn Ids>,
@@ -75,6 +78,8 @@ pub(crate) enum Committed {
     Done(Box<Decided>),
     Refused(Refused, Arc<State>),
     Again(Seq),
+    /// Nothing yet: a model is to be asked first, and nobody else has to wait for that.
+    Doubtful(Box<Doubt>),
 }
 
 impl Engine {
@@ -85,15 +90,29 @@ impl Engine {
         }
         let states = States::new(config.limits.scopes_cached_max);
         let classifier = Arc::new(Classifier::builtin()?);
+        let control = Arc::new(Control::new(&config, &|_| None));
         let (clock, ids) = (Arc::new(SystemClock), Arc::new(RandomIds));
         let (bells, contents) = (Bells::default(), Contents::default());
-        Ok(Self { store, config, classifier, states, clock, ids, bells, contents })
+        Ok(Self { store, config, classifier, control, states, clock, ids, bells, contents })
     }
 
     /// Uses another clock and other ids, for tests.
     #[must_use]
     pub fn with(self, clock: Arc<dyn Clock>, ids: Arc<dyn Ids>) -> Self {
         Self { clock, ids, ..self }
+    }
+
+    /// Lets models be asked that need a key: `keys` finds one by the name of its environment variable, which this
+    /// library does not read.
+    #[must_use]
+    pub fn with_keys(self, keys: &dyn Fn(&str) -> Option<String>) -> Self {
+        let control = Arc::new(Control::new(&self.config, keys));
+        Self { control, ..self }
+    }
+
+    /// Tells how often models were asked, how that went, and what it cost.
+    pub fn counters(&self) -> Counters {
+        self.control.counters()
     }
 
     /// Returns the store.
@@ -257,6 +276,7 @@ impl Engine {
     /// Decides and commits a request, and tells what came of it.
     pub(crate) async fn ask(&self, turn: &Turn, request: &Request) -> Result<Outcome, Error> {
         match self.commit(turn, request).await? {
+            Committed::Doubtful(_) => Err(Error::Busy { scope: turn.scope.clone() }),
             Committed::Done(decided) => self.dressed(turn, self.told(turn, *decided)).await,
             Committed::Again(seq) => self.told_again(turn, seq).await,
             Committed::Refused(refused, state) => {
@@ -277,7 +297,23 @@ impl Engine {
         Ok(())
     }
 
+    /// Decides and commits. Where a model is asked first, nobody else has to wait for it.
     pub(crate) async fn commit(&self, turn: &Turn, request: &Request) -> Result<Committed, Error> {
+        match self.try_commit(turn, request, &Opinion::Open).await? {
+            Committed::Doubtful(doubt) => {
+                let opinion = self.consult(&doubt).await;
+                self.try_commit(turn, request, &opinion).await
+            }
+            committed => Ok(committed),
+        }
+    }
+
+    async fn try_commit(
+        &self,
+        turn: &Turn,
+        request: &Request,
+        opinion: &Opinion,
+    ) -> Result<Committed, Error> {
         let scope = &turn.scope;
         let id = request.message_id().or(turn.spoken.as_ref().and_then(|s| s.message_id.as_ref()));
         let mut drawer = self.states.turn(scope).await;
@@ -294,11 +330,21 @@ impl Engine {
             let command = match request {
                 Request::Say(Role::User, message) => {
                     mind = self.mind(&prior, remembered).await;
-                    self.hear(turn, &prior, mind.as_ref(), message, None).await
+                    match self.hear(turn, &prior, mind.as_ref(), message, None, opinion).await {
+                        Ok(command) => command,
+                        // A second delivery has its answer already.
+                        Err(doubt) => return match self.seen(scope, id).await? {
+                            Some(seq) => Ok(Committed::Again(seq)),
+                            None => Ok(Committed::Doubtful(doubt)),
+                        },
+                    }
                 }
                 Request::Stated(message, intent) => {
                     mind = self.mind(&prior, remembered).await;
-                    self.hear(turn, &prior, mind.as_ref(), message, Some(*intent)).await
+                    match self.hear(turn, &prior, mind.as_ref(), message, Some(*intent), opinion).await {
+                        Ok(command) => command,
+                        Err(doubt) => return Ok(Committed::Doubtful(doubt)),
+                    }
                 }
                 Request::Answer(answer) => {
                     mind = self.mind(&prior, remembered).await;
@@ -348,7 +394,7 @@ impl Engine {
         Err(Error::Busy { scope: scope.clone() })
     }
 
-    /// Observes a message of the person.
+    /// Observes a message of the person; a model may have to be asked first.
     async fn hear(
         &self,
         turn: &Turn,
@@ -356,15 +402,22 @@ impl Engine {
         mind: Option<&Mind>,
         message: &Message,
         intent: Option<MessageIntent>,
-    ) -> Command {
+        opinion: &Opinion,
+    ) -> Result<Command, Box<Doubt>> {
         let mut observed = self.observe(turn, prior, mind, message).await;
         observed.task = match intent {
             Some(intent) => Some(stated(intent)),
             None => self.task_reading(prior, message).await,
         };
+        if let Opinion::Open = opinion
+            && let Some(doubt) = self.doubt(turn, prior, mind, message, &observed)
+        {
+            return Err(doubt);
+        }
+        self.take_in(prior, opinion, &mut observed);
         let summary = mind.filter(|_| may_carry(prior, &observed));
         let summary = summary.and_then(|mind| self.carry_over(turn, prior, mind));
-        Command::Hear { message: message.clone(), observed: Box::new(observed), summary }
+        Ok(Command::Hear { message: message.clone(), observed: Box::new(observed), summary })
     }
 
     /// Takes a message that was written into what is known about its session; after a boundary it is read again.
@@ -397,11 +450,15 @@ impl Engine {
         refused: Refused,
         state: Arc<State>,
     ) -> Result<Committed, Error> {
-        let seen = match id {
-            Some(id) => self.store.seen(scope, id).await?,
-            None => None,
-        };
+        let seen = self.seen(scope, id).await?;
         Ok(seen.map_or(Committed::Refused(refused, state), Committed::Again))
+    }
+
+    async fn seen(&self, scope: &scope::Key, id: Option<&MessageId>) -> Result<Option<Seq>, Error> {
+        match id {
+            Some(id) => Ok(self.store.seen(scope, id).await?),
+            None => Ok(None),
+        }
     }
 
     /// Deletes what was dropped. It is noted in the store: what fails now is tried again at the next start.

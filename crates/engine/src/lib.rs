@@ -15,6 +15,7 @@ pub mod inbound;
 mod mind;
 pub mod models;
 mod observe;
+mod opinion;
 pub mod outcome;
 pub mod persona;
 pub mod port;

@@ -117,6 +117,11 @@ impl Mind {
         self.tokens * u64::from(self.messages.max(self.looked_at)) / seen + more
     }
 
+    /// Returns who said what lately, oldest first.
+    pub(crate) fn said(&self) -> impl DoubleEndedIterator<Item = (Role, String)> {
+        self.recent.iter().cloned()
+    }
+
     /// Returns the newest messages, oldest first.
     pub(crate) fn recent(&self) -> impl DoubleEndedIterator<Item = HealthMessage<'_>> {
         self.recent.iter().map(|(role, text)| HealthMessage { role: speaker(*role), text })

@@ -24,7 +24,7 @@ const EVIDENCE_MESSAGES_MAX: u32 = 1;
 const BELONGS_BEFORE: f64 = 0.8;
 
 /// How little it may belong to the session that the rotation began.
-const BELONGS_HERE: f64 = 0.3;
+const BELONGS_HERE: f64 = 0.7;
 
 pub(super) fn hear(mut desk: Desk<'_>, message: &Message, hearing: Hearing<'_>) -> Result<Decided, Refusal> {
     let Some(latest) = desk.state().latest() else {

@@ -1,0 +1,118 @@
+//! A second opinion: a model is asked where the built-in classifier abstains and the policy lets meaning decide
+//! (M-C1 to M-C5). Nobody waits for it but the message's own sender, and whatever goes wrong with it, the message goes
+//! on with what the classifier said.
+
+use crate::control::{Case, Chain, Consulted, Line};
+use crate::engine::{Engine, Turn};
+use crate::mind::Mind;
+use segue_core::entry::Seq;
+use segue_core::evidence::Semantic;
+use segue_core::message::{Message, Role};
+use segue_core::observed::{Helped, Meaning, Observed, Share};
+use segue_core::policy::{AutoRoute, Mode, Rule};
+use segue_core::state::State;
+use segue_signals::summary::SummaryLanguage;
+
+/// How many of the newest messages a model is shown.
+const SHOWN_MAX: usize = 6;
+
+/// Whether a model may still be asked about a message.
+#[derive(Debug)]
+pub(crate) enum Opinion {
+    /// It may.
+    Open,
+    /// It was, when the log ended there. If it has grown since, the answer is about something else.
+    Given(Seq, Box<Consulted>),
+}
+
+/// What a model is to be asked.
+#[derive(Debug)]
+pub(crate) struct Doubt {
+    head: Seq,
+    chain: Chain,
+    summary: String,
+    recent: Vec<(Role, String)>,
+    message: String,
+}
+
+impl Engine {
+    /// Tells whether a model should be asked about a message.
+    pub(crate) fn doubt(
+        &self,
+        turn: &Turn,
+        state: &State,
+        mind: Option<&Mind>,
+        message: &Message,
+        observed: &Observed,
+    ) -> Option<Box<Doubt>> {
+        let policy = &turn.policy;
+        let allowed = policy.mode == Mode::Segmented
+            && policy.auto_route == AutoRoute::Auto
+            && policy.rule != Rule::Task
+            && observed.start_over.is_none()
+            && observed.answer.is_none()
+            && observed.task.is_none();
+        let mind = mind.filter(|_| allowed && observed.meaning.band == Semantic::Medium)?;
+        let chain = self.chain(state);
+        if chain.named().is_empty() && chain.warnings.is_empty() {
+            return None;
+        }
+        let recent: Vec<(Role, String)> = mind.said().rev().take(SHOWN_MAX).collect();
+        Some(Box::new(Doubt {
+            head: state.head,
+            chain,
+            summary: mind.summary.render(SummaryLanguage::English),
+            recent: recent.into_iter().rev().collect(),
+            message: message.text.clone(),
+        }))
+    }
+
+    /// Returns the chain of models that help to decide in the latest session.
+    pub(crate) fn chain(&self, state: &State) -> Chain {
+        let own = state.latest().and_then(|latest| state.standing.control_models.get(&latest));
+        Chain::for_scope(own.map(String::as_str), &state.scope, &self.config)
+    }
+
+    /// Asks.
+    pub(crate) async fn consult(&self, doubt: &Doubt) -> Opinion {
+        let recent: Vec<Line<'_>> =
+            doubt.recent.iter().map(|(role, text)| Line { role: *role, text }).collect();
+        let case = Case { summary: &doubt.summary, recent: &recent, message: &doubt.message };
+        let consulted = self.control.consult(&doubt.chain, &case, self.clock.now()).await;
+        Opinion::Given(doubt.head, Box::new(consulted))
+    }
+
+    /// Records who helped, and takes the opinion in if it is about the conversation as it is.
+    pub(crate) fn take_in(&self, state: &State, opinion: &Opinion, observed: &mut Observed) {
+        let Opinion::Given(head, consulted) = opinion else {
+            let end = self.chain(state).end().clone();
+            let (name, source) = (end.model.name().to_owned(), end.source.to_string());
+            observed.model = Some(Helped { name, source, prompt_hash: None, troubles: Vec::new() });
+            return;
+        };
+        let troubles = consulted.attempts.iter();
+        let troubles = troubles.map(|attempt| format!("{}: {}", attempt.model, attempt.failure));
+        observed.model = Some(Helped {
+            name: consulted.answered_by.model.name().to_owned(),
+            source: consulted.source().to_string(),
+            prompt_hash: consulted.prompt_hash.clone(),
+            troubles: troubles.collect(),
+        });
+        if let Some(belongs) = consulted.belongs.filter(|_| *head == state.head) {
+            let evidence = "a model was asked".to_owned();
+            let band = band(belongs);
+            observed.meaning = Meaning { band, belongs: Some(Share::new(belongs)), evidence };
+        }
+    }
+}
+
+/// The bands of 003, for a probability that comes from elsewhere.
+fn band(belongs: f64) -> Semantic {
+    if belongs > 0.7 {
+        Semantic::High
+    } else if belongs < 0.3 {
+        Semantic::Low
+    } else {
+        Semantic::Medium
+    }
+}
