@@ -81,8 +81,20 @@ pub enum IntentSource {
 
 /// A probability, in thousandths, so that what is recorded is what was compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
+#[serde(into = "f64", from = "f64")]
 pub struct Share(u16);
+
+impl From<f64> for Share {
+    fn from(value: f64) -> Self {
+        Self::new(value)
+    }
+}
+
+impl From<Share> for f64 {
+    fn from(share: Share) -> Self {
+        share.value()
+    }
+}
 
 impl Share {
     /// Makes a share of a number from 0 to 1; what lies outside is brought to the nearer end.

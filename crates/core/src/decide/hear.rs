@@ -23,8 +23,8 @@ const EVIDENCE_MESSAGES_MAX: u32 = 1;
 /// How surely a message must belong to the session before.
 const BELONGS_BEFORE: f64 = 0.8;
 
-/// How little it may belong to the session that the rotation began.
-const BELONGS_HERE: f64 = 0.7;
+/// How many times less likely it must be that it does not belong there than that it does not belong here.
+const SURER: f64 = 5.0;
 
 pub(super) fn hear(mut desk: Desk<'_>, message: &Message, hearing: Hearing<'_>) -> Result<Decided, Refusal> {
     let Some(latest) = desk.state().latest() else {
@@ -142,8 +142,9 @@ fn reversal(desk: &Desk<'_>, hearing: Hearing<'_>) -> Option<Reversal> {
     if rotation.cause != Cause::Semantic || rotation.heard > EVIDENCE_MESSAGES_MAX {
         return None;
     }
-    let here = hearing.observed.meaning.belongs.map_or(0.0, |belongs| belongs.value());
-    (before.value() > BELONGS_BEFORE && here < BELONGS_HERE).then_some(Reversal::Evidence)
+    let here = hearing.observed.meaning.belongs?;
+    let surer = before.rest().value() * SURER < here.rest().value();
+    (before.value() > BELONGS_BEFORE && surer).then_some(Reversal::Evidence)
 }
 
 /// Takes the rotation back: what was said since belongs to the session before, in order.
