@@ -333,10 +333,12 @@ impl Engine {
                     match self.hear(turn, &prior, mind.as_ref(), message, None, opinion).await {
                         Ok(command) => command,
                         // A second delivery has its answer already.
-                        Err(doubt) => return match self.seen(scope, id).await? {
-                            Some(seq) => Ok(Committed::Again(seq)),
-                            None => Ok(Committed::Doubtful(doubt)),
-                        },
+                        Err(doubt) => {
+                            return match self.seen(scope, id).await? {
+                                Some(seq) => Ok(Committed::Again(seq)),
+                                None => Ok(Committed::Doubtful(doubt)),
+                            };
+                        }
                     }
                 }
                 Request::Stated(message, intent) => {

@@ -134,6 +134,7 @@ impl Engine {
         let turn = self.turn(scope.clone(), None, at, "");
         let request = Request::Task(TaskCommand { session, verb });
         match self.commit(&turn, &request).await? {
+            Committed::Doubtful(_) => Err(Error::Busy { scope: turn.scope.clone() }),
             Committed::Done(decided) => Ok(*decided),
             Committed::Refused(Refused::Rule(refusal), _) => Err(Error::Refused(refusal)),
             Committed::Refused(..) | Committed::Again(_) => Err(Error::Refused(Refusal::NothingSaid)),

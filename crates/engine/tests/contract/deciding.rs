@@ -18,7 +18,8 @@ const BREAD: &str = "10:00 user: how long should sourdough bread rise before I b
     10:02:10 assistant: A little flour on the bowl is enough; sticky sourdough dough is normal.";
 
 /// A message about something else altogether.
-const SHIFT: &str = "my laptop does not boot since the last kernel update, grub shows error unknown filesystem";
+const SHIFT: &str =
+    "my laptop does not boot since the last kernel update, grub shows error unknown filesystem";
 
 async fn after_bread(settings: &str, script: &str) -> Stage {
     play(settings, &format!("{BREAD}\n{script}")).await
@@ -44,7 +45,8 @@ async fn session_rollover_semantic_high_confidence() {
 #[tokio::test]
 async fn r8_adaptive_asks_in_the_middle_of_a_conversation() {
     let stage =
-        after_bread("lifecycle.policy = 'adaptive'", &format!("10:04 user: {SHIFT} => ask semantic #1")).await;
+        after_bread("lifecycle.policy = 'adaptive'", &format!("10:04 user: {SHIFT} => ask semantic #1"))
+            .await;
     assert_eq!(stage.last().confidence.value(), 0.5);
     assert_eq!(stage.last().options(), [Answer::Continue, Answer::Fresh]);
 }
@@ -101,7 +103,8 @@ async fn r6_adaptive_bands() {
 #[tokio::test]
 async fn pinned_layered_nobody_is_cut_off_at_midnight() {
     play("", "23:59 user: late => continue #1\n1d 00:01 user: still here => continue #1").await;
-    play("", "23:30 user: late => continue #1\n1d 00:30 user: an hour => continue_reinject temporal #1").await;
+    play("", "23:30 user: late => continue #1\n1d 00:30 user: an hour => continue_reinject temporal #1")
+        .await;
     play("", "23:30 user: late => continue #1\n1d 00:30:01 user: more => new temporal #2").await;
 }
 
@@ -110,11 +113,9 @@ async fn pinned_layered_nobody_is_cut_off_at_midnight() {
 async fn r14_fresh_begins_with_the_held_message() {
     let settings = "lifecycle.policy = 'adaptive'";
     for answer in ["fresh", "start fresh please", "/fresh", "2", "重新开始"] {
-        let stage = after_bread(
-            settings,
-            &format!("10:04 user: {SHIFT} => ask semantic #1\n10:05 user: {answer}"),
-        )
-        .await;
+        let stage =
+            after_bread(settings, &format!("10:04 user: {SHIFT} => ask semantic #1\n10:05 user: {answer}"))
+                .await;
         let outcome = stage.last();
         assert_eq!((outcome.action, outcome.session), (Action::New, Number(2)), "{answer}");
         assert_eq!(stage.texts(2).await, [SHIFT], "{answer}");
@@ -139,7 +140,11 @@ async fn r14_continue_and_silence_leave_it_where_it_was_sent() {
         let script = format!("10:04 user: {SHIFT} => ask semantic #1\n10:05 user: {answer}");
         let stage = after_bread(settings, &script).await;
         assert_eq!((stage.last().action, stage.last().session), (Action::Continue, Number(1)), "{answer}");
-        assert_eq!(stage.texts(1).await.last().unwrap(), SHIFT, "an answer is no message of the conversation");
+        assert_eq!(
+            stage.texts(1).await.last().unwrap(),
+            SHIFT,
+            "an answer is no message of the conversation"
+        );
     }
     let more = "it is a thinkpad with btrfs and grub, the kernel update was yesterday";
     let script = format!("10:04 user: {SHIFT} => ask semantic #1\n10:05 user: {more} => continue #1");
@@ -161,8 +166,7 @@ async fn stage_answer_when_nothing_is_asked() -> String {
 async fn r14_one_question_in_a_cooldown() {
     let other = "which shares paid the highest dividend on the stock exchange last year?";
     for (cooldown, then) in [("10m", "continue #1"), ("30s", "ask semantic #1")] {
-        let settings =
-            format!("lifecycle.policy = 'adaptive'\nlifecycle.question.cooldown = '{cooldown}'");
+        let settings = format!("lifecycle.policy = 'adaptive'\nlifecycle.question.cooldown = '{cooldown}'");
         let script = format!(
             "10:04 user: {SHIFT} => ask semantic #1
              10:04:20 user: continue => continue intent #1
@@ -207,7 +211,8 @@ async fn semantic_rollover_debounce() {
 #[tokio::test]
 async fn semantic_rollover_reversible() {
     for back in ["/undo", "undo", "no, same topic", "不是，还是刚才那个话题"] {
-        let stage = after_bread("", &format!("10:04 user: {SHIFT} => new semantic #2\n10:05 user: {back}")).await;
+        let stage =
+            after_bread("", &format!("10:04 user: {SHIFT} => new semantic #2\n10:05 user: {back}")).await;
         assert_eq!((stage.last().action, stage.last().session), (Action::Merge, Number(1)), "{back}");
         let texts = stage.texts(1).await;
         assert_eq!(texts[6], SHIFT, "{back}");
@@ -287,7 +292,9 @@ async fn r7_stuck_offers_a_fresh_start_with_a_summary() {
 /// R-12, M-B1: `never` keeps everything in one session, `/new` still works, and words still ask.
 #[tokio::test]
 async fn r12_never_moves_nothing_by_itself() {
-    let script = format!("10:04 user: {SHIFT} => continue #1\n3d 10:00 user: later => continue #1\n3d 10:01 user: /new");
+    let script = format!(
+        "10:04 user: {SHIFT} => continue #1\n3d 10:00 user: later => continue #1\n3d 10:01 user: /new"
+    );
     let stage = after_bread("lifecycle.auto_route = 'never'", &script).await;
     assert_eq!(stage.last().session, Number(2));
 }

@@ -2,9 +2,9 @@
 
 use segue_core::scope::Key;
 use segue_core::task::state::{StateName, TaskState};
+use segue_engine::Engine;
 use segue_engine::config::Config;
 use segue_engine::tasks::Tasks;
-use segue_engine::Engine;
 use segue_store::Location;
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
