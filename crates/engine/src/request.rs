@@ -2,7 +2,7 @@
 
 use crate::tasks;
 use segue_core::decide::{Command, TaskCommand};
-use segue_core::entry::{Kind, Record, Seq};
+use segue_core::entry::{Body, Kind, Record, Seq};
 use segue_core::message::{Message, Role};
 use segue_core::observed::Answer;
 use segue_core::policy::Backlog;
@@ -11,7 +11,8 @@ use segue_core::session::{Number, Title};
 use segue_core::span::Cut;
 use segue_core::state::State;
 use segue_core::task::intent::MessageIntent;
-use segue_store::Store;
+use segue_store::{Reading, Store, Take};
+use std::collections::BTreeSet;
 
 /// Which session is meant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -169,7 +170,10 @@ impl Request {
             Self::Stated(message, _) => Command::Say { role: Role::User, message: message.clone() },
             Self::Task(command) => return tasks::resolve::resolve(store, state, command).await,
             Self::Erase(entries) => match erasable(store, state, entries).await? {
-                Ok(entries) => Command::Erase { entries },
+                Ok(entries) => {
+                    let along = along(store, state, &entries).await?;
+                    Command::Erase { entries, along }
+                }
                 Err(refused) => return Ok(Err(refused)),
             },
         }))
@@ -227,4 +231,41 @@ async fn erasable(
         }
     }
     Ok(Ok(left))
+}
+
+/// How many entries behind a message its decision is looked for.
+const DECISION_BEHIND_MAX: usize = 8;
+
+/// Finds what tells of messages in their words: the decisions about them, and the summaries of their sessions that
+/// were carried over into others, and from those on.
+async fn along(store: &dyn Store, state: &State, entries: &[Seq]) -> Result<Vec<Seq>, segue_store::Error> {
+    let mut found = Vec::new();
+    let mut sessions = BTreeSet::new();
+    for seq in entries {
+        if let Some(record) = store.get(&state.scope, *seq).await? {
+            let holds = |number: &Number| state.view(*number).hold(record.segment, *seq);
+            sessions.extend(state.list().map(|(number, _)| number).filter(holds));
+        }
+        for record in store.log(&state.scope, *seq, DECISION_BEHIND_MAX).await? {
+            if let Ok(Body::Decision(decision)) = record.body()
+                && decision.about == *seq
+            {
+                found.push(record.seq);
+            }
+        }
+    }
+    while let Some(parent) = sessions.pop_first() {
+        for (number, _) in state.list().filter(|(_, session)| session.parent == Some(parent)) {
+            let reading = Reading { take: Take::Oldest(2), ..Reading::messages(state.view(number)) };
+            for record in store.read(&state.scope, &reading).await? {
+                if let Ok(Body::Message(_, message)) = record.body()
+                    && message.carried_from == Some(parent)
+                {
+                    found.push(record.seq);
+                    sessions.insert(number);
+                }
+            }
+        }
+    }
+    Ok(found)
 }

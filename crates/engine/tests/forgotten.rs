@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
 
 use jiff::tz::TimeZone;
-use segue_engine::config::Config;
+use segue_engine::config::{Config, Layer, Origin};
 use segue_engine::{Engine, Inbound, Pick, Request};
 use segue_store::Location;
 use std::path::Path;
@@ -28,6 +28,7 @@ async fn forgets(location: Location, folder: &Path) {
     let scope: segue_core::scope::Key = "agent:main:cli:direct:me".parse().unwrap();
     let at = "2026-03-01T10:00:00Z".parse().unwrap();
     let say = async |text: &str| engine.receive(Inbound::user(scope.clone(), at, text)).await.unwrap();
+    say("what can I plant in the garden in spring?").await;
     let secret = say("my ERASEDSECRET, a long one so that it has a page of its own").await.seq.unwrap();
     say("my DELETEDSECRET").await;
     say("/session rename the TITLESECRET").await;
@@ -37,7 +38,10 @@ async fn forgets(location: Location, folder: &Path) {
     say("kept").await;
     assert!(!found(folder, "DELETEDSECRET").is_empty(), "it is there before");
     engine.request(&scope, at, &Request::Erase(vec![secret])).await.unwrap();
-    assert_eq!(found(folder, "ERASEDSECRET"), Vec::<String>::new());
+    // Neither the message nor the evidence of the decision about it.
+    for text in ["ERASEDSECRET", "erasedsecret"] {
+        assert_eq!(found(folder, text), Vec::<String>::new());
+    }
     engine.request(&scope, at, &Request::Delete(Pick::Listed(2))).await.unwrap();
     // One more turn: whatever the store does behind its answers is done by then.
     say("still here").await;
@@ -45,6 +49,27 @@ async fn forgets(location: Location, folder: &Path) {
         assert_eq!(found(folder, text), Vec::<String>::new(), "{text}");
     }
     assert!(!found(folder, "still here").is_empty());
+}
+
+/// a summary that was carried over goes with what it tells of.
+#[tokio::test]
+async fn r5_a_carried_summary_is_erased_with_its_messages() {
+    let layer = Layer::toml(Origin::Workspace("t.toml".into()), "context.window = 1000");
+    let config = Config::load(vec![layer], &TimeZone::UTC).unwrap();
+    let engine = Engine::open(Location::Memory.open().unwrap(), config).await.unwrap();
+    let scope: segue_core::scope::Key = "agent:main:cli:direct:me".parse().unwrap();
+    let at = "2026-03-01T10:00:00Z".parse().unwrap();
+    let say = async |text: &str| engine.receive(Inbound::user(scope.clone(), at, text)).await.unwrap();
+    let secret =
+        say("let's go with the Blackwood cottage for the summer holiday in Wales").await.seq.unwrap();
+    say(&"which walks are there around the cottage in Wales? ".repeat(80)).await;
+    let outcome = say("and what about the walks around the cottage on rainy days?").await;
+    assert_eq!(outcome.action.name(), "new_carry_over");
+    let told =
+        async || engine.messages(&*engine.state(&scope).await.unwrap(), outcome.session, 9).await.unwrap();
+    assert!(told().await[0].text.contains("Blackwood"), "{:?}", told().await[0].text);
+    engine.request(&scope, at, &Request::Erase(vec![secret])).await.unwrap();
+    assert!(told().await.iter().all(|told| !told.text.contains("Blackwood")));
 }
 
 #[tokio::test]

@@ -6,7 +6,7 @@ use crate::entry::{Body, Erased, Seq};
 use crate::notice::Notice;
 use crate::refusal::Refusal;
 
-pub(super) fn erase(mut desk: Desk<'_>, entries: &[Seq]) -> Result<Decided, Refusal> {
+pub(super) fn erase(mut desk: Desk<'_>, entries: &[Seq], along: &[Seq]) -> Result<Decided, Refusal> {
     let session = desk.latest()?;
     if entries.is_empty() {
         return Err(Refusal::NothingToErase);
@@ -15,7 +15,7 @@ pub(super) fn erase(mut desk: Desk<'_>, entries: &[Seq]) -> Result<Decided, Refu
     let notice = Notice::Erased { entries: u32::try_from(entries.len()).unwrap_or(u32::MAX) };
     // What a message said must not live on as the description of a task.
     let copies = entries.iter().filter_map(|seq| desk.state().standing.copies.get(seq));
-    let entries: Vec<Seq> = entries.iter().chain(copies).copied().collect();
+    let entries: Vec<Seq> = entries.iter().chain(copies).chain(along).copied().collect();
     desk.draft.push(Body::Erased(Erased { entries: entries.clone() }))?;
     desk.erase.extend(&entries);
     desk.close(Verdict::commanded(Action::Command, "erase", session, notice).about(about))

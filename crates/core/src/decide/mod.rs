@@ -158,6 +158,8 @@ pub enum Command {
     Erase {
         /// The messages.
         entries: Vec<Seq>,
+        /// What tells of them: decisions with evidence in their words, summaries that were carried over.
+        along: Vec<Seq>,
     },
 }
 
@@ -263,7 +265,7 @@ pub fn decide(
         Command::Prune { keep } => prune::prune(desk, *keep),
         Command::Delete { session } => delete::delete(desk, *session),
         Command::Refuse { refusal } => refuse::refuse(desk, refusal),
-        Command::Erase { entries } => erase::erase(desk, entries),
+        Command::Erase { entries, along } => erase::erase(desk, entries, along),
         Command::Task(command) => task::decide(desk, command),
         Command::Knowing { .. } => Err(Refusal::Damaged("a past within a past".to_owned())),
     }

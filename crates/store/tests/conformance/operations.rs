@@ -237,7 +237,9 @@ impl<'a> Pair<'a> {
             Operation::Erase(by) => {
                 let Some(session) = self.live(*by) else { return };
                 let Some(message) = self.message_of(session, *by) else { return };
-                self.run(&Command::Erase { entries: vec![self.places[&message]] }).await.unwrap();
+                self.run(&Command::Erase { entries: vec![self.places[&message]], along: Vec::new() })
+                    .await
+                    .unwrap();
                 self.model.erased.insert(message);
             }
             Operation::Sweep => {

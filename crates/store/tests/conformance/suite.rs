@@ -211,7 +211,7 @@ pub async fn an_erased_body_leaves_its_hash(bench: &dyn Bench) {
     world.say("something else").await;
     world.run(&Command::New { first: None }).await.unwrap();
     let before = world.store.get(&world.scope, seq).await.unwrap().unwrap();
-    world.run(&Command::Erase { entries: vec![seq] }).await.unwrap();
+    world.run(&Command::Erase { entries: vec![seq], along: Vec::new() }).await.unwrap();
     let after = world.store.get(&world.scope, seq).await.unwrap().unwrap();
     assert_eq!(after.bytes, Bytes::Erased(before.body_hash()));
     assert_eq!(world.texts(Number(1)).await, ["(erased)", "something else"]);

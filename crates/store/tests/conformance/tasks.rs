@@ -222,7 +222,7 @@ impl<'a> Desk<'a> {
                 let messages: Vec<_> = log.iter().filter(|record| record.kind.role().is_some()).collect();
                 if !messages.is_empty() {
                     let seq = messages[*by as usize % messages.len()].seq;
-                    self.run(Command::Erase { entries: vec![seq] }).await;
+                    self.run(Command::Erase { entries: vec![seq], along: Vec::new() }).await;
                 }
             }
             Step::Sweep => drop(self.world.store.sweep().await.unwrap()),

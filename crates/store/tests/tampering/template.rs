@@ -48,7 +48,7 @@ async fn fill(store: Arc<dyn Store>, scope: &str) {
     let message = Message::text("a late reply");
     world.run(&Command::Reply { role: Role::Assistant, message, session: Number(2) }).await.unwrap();
     world.run(&Command::Delete { session: Number(3) }).await.unwrap();
-    world.run(&Command::Erase { entries: vec![fifth] }).await.unwrap();
+    world.run(&Command::Erase { entries: vec![fifth], along: Vec::new() }).await.unwrap();
     world.run(&Command::New { first: None }).await.unwrap();
     world.run(&Command::Undo).await.unwrap();
     world.run(&Command::New { first: None }).await.unwrap();

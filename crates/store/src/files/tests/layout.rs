@@ -64,7 +64,7 @@ fn an_erased_body_is_nowhere_on_the_disk() {
     desk.run(&Command::Rename { session: Number(1), title: Title::new("a hidden title").unwrap() });
     desk.say("more");
     let secret = message_seq(&desk, "a secret");
-    desk.run(&Command::Erase { entries: vec![secret] });
+    desk.run(&Command::Erase { entries: vec![secret], along: Vec::new() });
     desk.say("and more");
     desk.new_session();
     assert_eq!(desk.inner().with(&desk.scope, |s| Ok(s.seen[&MessageId("77".into())])).unwrap(), secret);

@@ -253,7 +253,7 @@ pub(super) const SCRIPT: &[Step] = &[
     |_| Command::New { first: Some(Message::text("two")) },
     |_| Command::Reply { role: Role::Assistant, message: Message::text("late"), session: Number(1) },
     |_| say_as("three", "b"),
-    |desk| Command::Erase { entries: vec![message_seq(desk, "three")] },
+    |desk| Command::Erase { entries: vec![message_seq(desk, "three")], along: Vec::new() },
     |desk| Command::Fork { session: Number(1), at: Some(cut(desk, 1, "one")) },
     |_| say("four"),
     |_| say("five"),

@@ -27,7 +27,7 @@ fn any_command() -> impl Strategy<Value = Command> {
         2 => session().prop_map(|session| Command::Delete { session }),
         2 => session().prop_map(|session| Command::Rename { session, title: Title::new("t").unwrap() }),
         1 => (1u32..4).prop_map(|n| Command::Prune { keep: Backlog::new(n).unwrap() }),
-        1 => (2u64..20).prop_map(|n| Command::Erase { entries: vec![Seq(n)] }),
+        1 => (2u64..20).prop_map(|n| Command::Erase { entries: vec![Seq(n)], along: Vec::new() }),
         2 => session().prop_map(|session| {
             Command::Reply { role: Role::Assistant, message: Message::text("late"), session }
         }),
@@ -37,7 +37,7 @@ fn any_command() -> impl Strategy<Value = Command> {
 /// Tells whether a command asks for something that the engine never asks for: only messages are erased.
 fn is_odd(desk: &Desk, command: &Command) -> bool {
     let is_message = |seq| desk.expected.log.get(seq).is_some_and(|record| record.kind.role().is_some());
-    matches!(command, Command::Erase { entries } if !entries.iter().all(is_message))
+    matches!(command, Command::Erase { entries, .. } if !entries.iter().all(is_message))
 }
 
 proptest! {
