@@ -160,3 +160,8 @@ pub fn data_folder() -> Option<PathBuf> {
 pub fn user() -> String {
     std::env::var("USER").ok().filter(|user| !user.is_empty()).unwrap_or_else(|| "me".to_owned())
 }
+
+/// Finds the key of a model by the name of its environment variable.
+pub fn key(variable: &str) -> Option<String> {
+    std::env::var(variable).ok().filter(|key| !key.trim().is_empty())
+}

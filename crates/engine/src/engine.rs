@@ -350,7 +350,7 @@ impl Engine {
                 }
                 Request::Answer(answer) => {
                     mind = self.mind(&prior, remembered).await;
-                    let summary = mind.as_ref().and_then(|mind| self.carry_over(turn, &prior, mind));
+                    let summary = self.carry_over(turn, &prior).await;
                     Command::Answer { answer: *answer, summary }
                 }
                 Request::Say(..) => {
@@ -412,13 +412,15 @@ impl Engine {
             None => self.task_reading(prior, message).await,
         };
         if let Opinion::Open = opinion
-            && let Some(doubt) = self.doubt(turn, prior, mind, message, &observed)
+            && let Some(doubt) = self.doubt(turn, prior, mind, message, &observed).await
         {
             return Err(doubt);
         }
         self.take_in(prior, opinion, &mut observed);
-        let summary = mind.filter(|_| may_carry(prior, &observed));
-        let summary = summary.and_then(|mind| self.carry_over(turn, prior, mind));
+        let summary = match may_carry(prior, &observed) {
+            true => self.carry_over(turn, prior).await,
+            false => None,
+        };
         Ok(Command::Hear { message: message.clone(), observed: Box::new(observed), summary })
     }
 

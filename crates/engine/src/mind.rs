@@ -11,7 +11,6 @@ use segue_core::session::Number;
 use segue_core::state::State;
 use segue_signals::context::{EstimatedTokens, TokenCounter};
 use segue_signals::health::{HealthMessage, MESSAGES_MAX};
-use segue_signals::summary::Summary;
 use segue_signals::{Classifier, Profile};
 use std::collections::VecDeque;
 
@@ -33,8 +32,6 @@ pub(crate) struct Mind {
     pub(crate) head: Seq,
     /// What the session is about.
     pub(crate) profile: Profile,
-    /// The same for people and models.
-    pub(crate) summary: Summary,
     recent: VecDeque<(Role, String)>,
     tokens: u64,
     looked_at: u32,
@@ -48,7 +45,6 @@ impl Mind {
             session,
             head,
             profile: Profile::new(),
-            summary: Summary::new(),
             recent: VecDeque::with_capacity(MESSAGES_MAX),
             tokens: 0,
             looked_at: 0,
@@ -90,13 +86,7 @@ impl Mind {
     }
 
     fn add(&mut self, classifier: &Classifier, role: Role, message: &Message) {
-        // A summary that was carried over says what the session goes on with.
-        let speaker = match message.carried_from {
-            Some(_) => segue_signals::Role::Assistant,
-            None => speaker(role),
-        };
-        classifier.observe(&mut self.profile, speaker, &message.text);
-        self.summary.observe(classifier, speaker, &message.text);
+        classifier.observe(&mut self.profile, voice(role, message), &message.text);
         self.tokens += EstimatedTokens.count(&message.text) + MESSAGE_TOKENS;
         self.looked_at += 1;
         if self.recent.len() == MESSAGES_MAX {
@@ -125,6 +115,14 @@ impl Mind {
     /// Returns the newest messages, oldest first.
     pub(crate) fn recent(&self) -> impl DoubleEndedIterator<Item = HealthMessage<'_>> {
         self.recent.iter().map(|(role, text)| HealthMessage { role: speaker(*role), text })
+    }
+}
+
+/// Returns who speaks, as the signals know it. A summary that was carried over says what the session goes on with.
+pub(crate) fn voice(role: Role, message: &Message) -> segue_signals::Role {
+    match message.carried_from {
+        Some(_) => segue_signals::Role::Assistant,
+        None => speaker(role),
     }
 }
 

@@ -2,7 +2,7 @@
 //! decided.
 
 use crate::engine::{Engine, Turn};
-use crate::mind::{Mind, speaker};
+use crate::mind::{Mind, speaker, voice};
 use crate::words::Language;
 use jiff::SignedDuration;
 use segue_core::decision::Cause;
@@ -20,7 +20,7 @@ use segue_signals::context::{ContextBand, judge_use};
 use segue_signals::health::{Finding, HealthMessage, HealthState, judge_health};
 use segue_signals::intent::{ExplicitIntent, explicit_intent};
 use segue_signals::semantic::{Band, Relevance};
-use segue_signals::summary::SummaryLanguage;
+use segue_signals::summary::{Summary, SummaryLanguage};
 use segue_signals::{Profile, answer, objection, time, work};
 
 /// How many other sessions a message is compared with when it does not belong to the latest one.
@@ -166,14 +166,28 @@ impl Engine {
         relevance.score.map(|score| Share::new(f64::from(score.get())))
     }
 
+    /// Summarises the latest session. Only where it is needed: most messages need none.
+    pub(crate) async fn summarised(&self, state: &State) -> Option<Summary> {
+        let latest = state.latest()?;
+        let reach = Mind::reach(state.messages_of(latest)) as usize;
+        let told = self.messages(state, latest, reach).await.ok()?;
+        let mut summary = Summary::new();
+        for told in &told {
+            if let Some(message) = &told.message {
+                summary.observe(&self.classifier, voice(told.role, message), &message.text);
+            }
+        }
+        Some(summary)
+    }
+
     /// Writes the summary that goes along into a new session.
-    pub(crate) fn carry_over(&self, turn: &Turn, state: &State, mind: &Mind) -> Option<String> {
+    pub(crate) async fn carry_over(&self, turn: &Turn, state: &State) -> Option<String> {
         let language = match turn.language {
             Language::En => SummaryLanguage::English,
             Language::Zh => SummaryLanguage::Chinese,
         };
-        let summary = mind.summary.render(language);
-        let key = state.key(mind.session);
+        let summary = self.summarised(state).await?.render(language);
+        let key = state.key(state.latest()?);
         (!summary.trim().is_empty()).then(|| match turn.language {
             Language::En => format!("Summary of the session before ({key}):\n{summary}"),
             Language::Zh => format!("上一个会话（{key}）的摘要：\n{summary}"),

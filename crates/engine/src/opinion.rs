@@ -2,7 +2,7 @@
 //! (M-C1 to M-C5). Nobody waits for it but the message's own sender, and whatever goes wrong with it, the message goes
 //! on with what the classifier said.
 
-use crate::control::{Case, Chain, Consulted, Line};
+use crate::control::{Case, Chain, Consulted, Line, Source};
 use crate::engine::{Engine, Turn};
 use crate::mind::Mind;
 use segue_core::entry::Seq;
@@ -37,7 +37,7 @@ pub(crate) struct Doubt {
 
 impl Engine {
     /// Tells whether a model should be asked about a message.
-    pub(crate) fn doubt(
+    pub(crate) async fn doubt(
         &self,
         turn: &Turn,
         state: &State,
@@ -61,7 +61,10 @@ impl Engine {
         Some(Box::new(Doubt {
             head: state.head,
             chain,
-            summary: mind.summary.render(SummaryLanguage::English),
+            summary: match self.summarised(state).await {
+                Some(summary) => summary.render(SummaryLanguage::English),
+                None => String::new(),
+            },
             recent: recent.into_iter().rev().collect(),
             message: message.text.clone(),
         }))
@@ -86,7 +89,7 @@ impl Engine {
     pub(crate) fn take_in(&self, state: &State, opinion: &Opinion, observed: &mut Observed) {
         let Opinion::Given(head, consulted) = opinion else {
             let end = self.chain(state).end().clone();
-            let (name, source) = (end.model.name().to_owned(), end.source.to_string());
+            let (name, source) = (end.model.name().to_owned(), word(end.source).to_owned());
             observed.model = Some(Helped { name, source, prompt_hash: None, troubles: Vec::new() });
             return;
         };
@@ -94,7 +97,7 @@ impl Engine {
         let troubles = troubles.map(|attempt| format!("{}: {}", attempt.model, attempt.failure));
         observed.model = Some(Helped {
             name: consulted.answered_by.model.name().to_owned(),
-            source: consulted.source().to_string(),
+            source: word(consulted.source()).to_owned(),
             prompt_hash: consulted.prompt_hash.clone(),
             troubles: troubles.collect(),
         });
@@ -103,6 +106,17 @@ impl Engine {
             let band = band(belongs);
             observed.meaning = Meaning { band, belongs: Some(Share::new(belongs)), evidence };
         }
+    }
+}
+
+/// The word for who named a model, as records carry it.
+fn word(source: Source) -> &'static str {
+    match source {
+        Source::Session => "session",
+        Source::Agent => "agent",
+        Source::Defaults => "defaults",
+        Source::Fallback => "fallback",
+        Source::Builtin => "builtin",
     }
 }
 

@@ -66,7 +66,7 @@ async fn r5_a_carried_summary_is_erased_with_its_messages() {
     let outcome = say("and what about the walks around the cottage on rainy days?").await;
     assert_eq!(outcome.action.name(), "new_carry_over");
     let told =
-        async || engine.messages(&*engine.state(&scope).await.unwrap(), outcome.session, 9).await.unwrap();
+        async || engine.messages(&engine.state(&scope).await.unwrap(), outcome.session, 9).await.unwrap();
     assert!(told().await[0].text.contains("Blackwood"), "{:?}", told().await[0].text);
     engine.request(&scope, at, &Request::Erase(vec![secret])).await.unwrap();
     assert!(told().await.iter().all(|told| !told.text.contains("Blackwood")));

@@ -24,7 +24,7 @@ pub async fn run(args: Args) -> anyhow::Result<Exit> {
     let common = args.common;
     match args.command {
         Command::Chat(chat) => chat::run(&common, &chat).await,
-        Command::Replay(replay) => replay::run(&common, &replay).await,
+        Command::Replay(replay) => Box::pin(replay::run(&common, &replay)).await,
         Command::Scopes { limit } => scopes::run(&common, limit).await,
         Command::Sessions(verb) => sessions::run(&common, verb).await,
         Command::Task(task) => task::run(&common, task).await,

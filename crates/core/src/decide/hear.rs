@@ -45,7 +45,7 @@ pub(super) fn hear(mut desk: Desk<'_>, message: &Message, hearing: Hearing<'_>) 
     if desk.state().standing.tasks.contains_key(&latest) {
         desk = match task::hear::hear(desk, message, hearing, latest)? {
             Heard::Done(decided) => return Ok(*decided),
-            Heard::Pass(desk) => desk,
+            Heard::Pass(desk) => *desk,
         };
     }
     let stay = |reason| Verdict::new(Action::Continue, Cause::None, latest).because(reason);

@@ -6,6 +6,7 @@ mod chain;
 mod consult;
 mod endpoint;
 mod injected;
+mod road;
 mod stream;
 
 use endpoint::Endpoint;

@@ -106,10 +106,10 @@ impl Op {
                 engine.request(scope, at, &Request::Task(command)).await
             }
         }
-        .or_else(|error| match error {
+        .map_err(|error| match error {
             // A scope in which nothing was said has no task.
-            segue_engine::Error::NoScope { .. } => Err(segue_engine::Error::Refused(Refusal::NothingSaid)),
-            error => Err(error),
+            segue_engine::Error::NoScope { .. } => segue_engine::Error::Refused(Refusal::NothingSaid),
+            error => error,
         })
     }
 

@@ -25,7 +25,7 @@ pub(in crate::decide) enum Heard<'a> {
     /// It was the task's.
     Done(Box<Decided>),
     /// It is none of the task's business.
-    Pass(Desk<'a>),
+    Pass(Box<Desk<'a>>),
 }
 
 /// Where a message is, and what it is to the task there.
@@ -71,8 +71,8 @@ pub(in crate::decide) fn hear<'a>(
         }
     }
     let decided = match then {
-        TaskMove::Pass => return Ok(Heard::Pass(desk)),
-        TaskMove::Start if !task.is_open() && !free => return Ok(Heard::Pass(desk)),
+        TaskMove::Pass => return Ok(Heard::Pass(Box::new(desk))),
+        TaskMove::Start if !task.is_open() && !free => return Ok(Heard::Pass(Box::new(desk))),
         TaskMove::Start | TaskMove::CompactAndStart(_) => begin(desk, message, hearing, &moment),
         TaskMove::Ask => {
             let weighed = unclear(&moment);
