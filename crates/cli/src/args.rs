@@ -48,10 +48,12 @@ pub enum Command {
     #[command(after_help = "\
 Example:
   segue chat
+  segue chat --model-url http://localhost:11434/v1 --model-name qwen3
   echo 'hello' | segue chat --scope agent:main:cli:direct:test --store memory: --json
 
 On a terminal Tab completes commands, the arrow keys go through the history, Alt-Enter begins a new line and
-Ctrl-D ends. No model answers yet: it says what was decided and what a model would be given.")]
+Ctrl-D ends; Ctrl-C stops a reply and keeps what was said. Without a model it says what was decided and what
+a model would be given.")]
     Chat(Chat),
     /// Run a recorded conversation through the engine, at its own time stamps
     #[command(after_help = "\
@@ -182,6 +184,15 @@ pub struct Chat {
     /// The scope to talk in; by default your own, on the channel "cli"
     #[arg(long)]
     pub scope: Option<scope::Key>,
+    /// The model that answers: a name from [models] of the configuration
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["model_url", "model_name"])]
+    pub model: Option<String>,
+    /// The same without a configuration: an OpenAI-compatible endpoint
+    #[arg(long, value_name = "URL", requires = "model_name")]
+    pub model_url: Option<String>,
+    /// What that endpoint calls the model; its key, if it needs one, is in SEGUE_API_KEY
+    #[arg(long, value_name = "MODEL", requires = "model_url")]
+    pub model_name: Option<String>,
 }
 
 /// `segue replay`.

@@ -1,8 +1,11 @@
 //! The shapes of `--json`. They are stable: fields may be added, never renamed.
 
+use crate::commands::chat::Said;
 use crate::commands::replay::Other;
 use crate::out;
 use segue_core::decision::{Action, Cause, Confidence};
+use segue_core::entry::Seq;
+use segue_core::message::Role;
 use segue_core::observed::Observed;
 use segue_core::scope;
 use segue_core::segment;
@@ -57,6 +60,21 @@ pub fn outcome(line: usize, outcome: &Outcome, other: Option<&Other>) -> Value {
         fields.insert("against".into(), against);
     }
     value
+}
+
+/// What a model said in a chat. `seq` is nothing where there was nothing to keep.
+pub fn spoken(line: usize, session: &Key, model: &str, said: &Said, seq: Option<Seq>) -> Value {
+    json!({
+        "line": line,
+        "scope": session.scope.as_str(),
+        "session": session.to_string(),
+        "seq": seq,
+        "role": Role::Assistant.name(),
+        "model": model,
+        "text": said.text,
+        "interrupted": said.is_cut_off(),
+        "error": said.failure().map(|failure| failure.to_string()),
+    })
 }
 
 /// What was observed about a message. How long that took is left out: the same file gives the same bytes.

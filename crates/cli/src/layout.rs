@@ -122,7 +122,8 @@ fn break_at(line: &str, width: usize) -> usize {
     good.unwrap_or(full).max(line.chars().next().map_or(1, char::len_utf8))
 }
 
-fn may_break(before: char, after: char) -> bool {
+/// Tells whether a line may be broken between two characters.
+pub fn may_break(before: char, after: char) -> bool {
     if after.is_whitespace() || NOT_FIRST.contains(after) || NOT_LAST.contains(before) {
         return false;
     }

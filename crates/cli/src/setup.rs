@@ -124,14 +124,17 @@ fn file(path: &Path, origin: fn(PathBuf) -> Origin) -> anyhow::Result<Option<Lay
     }
 }
 
-/// Variables that belong to the project's own tests and mean nothing here.
-const OF_TESTS: [&str; 2] = ["SEGUE_CASES", "SEGUE_CRASHES"];
+/// The variable that holds the key of an endpoint which the command line names.
+pub const API_KEY: &str = "SEGUE_API_KEY";
+
+/// Variables that are no settings: those of the project's own tests, and a key.
+const NO_SETTINGS: [&str; 3] = ["SEGUE_CASES", "SEGUE_CRASHES", API_KEY];
 
 fn variables() -> impl Iterator<Item = (String, String)> {
     let text = |(name, value): (std::ffi::OsString, std::ffi::OsString)| {
         Some((name.into_string().ok()?, value.into_string().ok()?))
     };
-    std::env::vars_os().filter_map(text).filter(|(name, _)| !OF_TESTS.contains(&name.as_str()))
+    std::env::vars_os().filter_map(text).filter(|(name, _)| !NO_SETTINGS.contains(&name.as_str()))
 }
 
 fn home() -> Option<PathBuf> {
@@ -154,6 +157,11 @@ fn expand(path: &Path) -> PathBuf {
 pub fn data_folder() -> Option<PathBuf> {
     let xdg = std::env::var_os("XDG_DATA_HOME").filter(|folder| !folder.is_empty());
     xdg.map(PathBuf::from).or_else(|| home().map(|home| home.join(".local").join("share")))
+}
+
+/// Returns a variable, if it is there and is text.
+pub fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok()
 }
 
 /// Returns the name of who sits here.

@@ -1,6 +1,6 @@
 //! One file per verb.
 
-mod chat;
+pub mod chat;
 mod completions;
 mod config;
 mod context;

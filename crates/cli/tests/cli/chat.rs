@@ -20,15 +20,40 @@ fn a_piped_chat_is_kept() {
 #[test]
 fn a_chat_says_what_it_decided() {
     let world = World::new();
-    let said = "hello\nlet's talk about something else\n/nwe\n";
-    let out = world.run_with(&["chat", "--scope", "s", "--store", "memory:"], said.as_bytes());
-    let out = out.expect_code(0).seen();
+    let said = "hello\nlet's talk about something else\n/nwe\n/new what is a monad?\n";
+    let chat = ["chat", "--scope", "agent:main:cli:direct:me", "--store", "memory:"];
+    let out = world.run_with(&chat, said.as_bytes()).expect_code(0).seen();
     for part in [
-        "It is the first message here.",
-        "the model would be given 1 message, 1 tokens",
-        "New session s#2, as you asked. /undo goes back to s.",
-        "Did you mean /new?",
+        "  continue in #1 (confidence 1.00). It is the first message here.\n",
+        "  A model would be given 1 message of #1, 1 token.\n",
+        "  New session #2, as you asked. /undo goes back to #1.\n",
+        "  new in #2 (cause intent, confidence 1.00). ",
+        "Did you mean /new?\n",
+        "  A model would be given 1 message of #3, 6 tokens.\n",
     ] {
         assert!(out.contains(part), "{part}\n{out}");
+    }
+}
+
+/// a question names its answers, a number is one of them, and the held message is answered then.
+#[test]
+fn r14_a_question_is_answered_by_its_number() {
+    let world = World::new();
+    world.file("segue.toml", super::chat_model::ASKS);
+    for (answer, told, given) in [
+        ("1", "  Going on in #1.\n", "  A model would be given 4 messages of #1, "),
+        (
+            "2",
+            "  New session #2, with your message. /undo goes back to #1.\n",
+            "  A model would be given 1 message of #2, ",
+        ),
+    ] {
+        let said = format!("{}{answer}\n", super::chat_model::JUMP);
+        let chat = ["chat", "--scope", "agent:main:cli:direct:me", "--store", "memory:"];
+        let out = world.run_with(&chat, said.as_bytes()).expect_code(0).seen();
+        let asked = out.find("  1 /continue   2 /fresh   (your message waits)\n").expect(&out);
+        let after = &out[asked..];
+        assert!(after.contains(told) && after.contains(given), "{answer}:\n{out}");
+        assert_eq!(after.matches("A model would be given").count(), 1, "{out}");
     }
 }

@@ -5,8 +5,11 @@
 mod bad_input;
 mod bad_stores;
 mod chat;
+mod chat_endpoint;
+mod chat_model;
 mod config;
 mod examples;
+mod golden;
 mod help;
 mod port;
 mod reading;

@@ -53,7 +53,7 @@ pub fn status(language: Language, session: &Listed, state: &State, policy: &str,
              Policy: {policy}\nDigest: {digest}"
         ),
         Language::Zh => format!(
-            "会话 {key}：{title}\n消息：{n} 条，最近一条在{ago}\n这里的会话：{count} 个\n策略：{policy}\n摘要：{digest}"
+            "会话 {key}：{title}\n消息：{n} 条，最近一条：{ago}\n这里的会话：{count} 个\n策略：{policy}\n校验值：{digest}"
         ),
     }
 }

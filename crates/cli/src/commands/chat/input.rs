@@ -1,5 +1,6 @@
 //! What is typed: with editing, history and completion on a terminal, else line by line.
 
+use super::speaker::interrupted;
 use crate::setup;
 use reedline::{
     ColumnarMenu, Completer, CompletionResult, EditCommand, Emacs, FileBackedHistory, KeyCode, KeyModifiers,
@@ -8,7 +9,8 @@ use reedline::{
 };
 use segue_engine::words::Command;
 use std::borrow::Cow;
-use std::io::{BufRead, IsTerminal};
+use std::io::{self, BufRead, IsTerminal};
+use tokio::sync::mpsc;
 
 /// How many lines the history keeps.
 const HISTORY_LINES_MAX: usize = 1_000;
@@ -21,14 +23,14 @@ pub enum Input {
     /// A person at a terminal.
     Editor(Box<Reedline>),
     /// A file or a program.
-    Plain(std::io::Lines<std::io::StdinLock<'static>>),
+    Plain(mpsc::Receiver<io::Result<String>>),
 }
 
 impl Input {
     /// Opens standard input.
     pub fn open() -> anyhow::Result<Self> {
         if !std::io::stdin().is_terminal() || !std::io::stdout().is_terminal() {
-            return Ok(Self::Plain(std::io::stdin().lock().lines()));
+            return Ok(Self::Plain(plain()));
         }
         let menu = Box::new(ColumnarMenu::default().with_name(MENU));
         let mut keys = default_emacs_keybindings();
@@ -61,9 +63,13 @@ impl Input {
     }
 
     /// Reads a line; nothing at the end.
-    pub fn read(&mut self, session: &str) -> anyhow::Result<Option<String>> {
+    pub async fn read(&mut self, session: &str) -> anyhow::Result<Option<String>> {
         match self {
-            Self::Plain(lines) => Ok(lines.next().transpose()?),
+            // Once Ctrl-C has been listened to, it no longer ends the program by itself.
+            Self::Plain(lines) => tokio::select! {
+                line = lines.recv() => Ok(line.transpose()?),
+                () = interrupted() => Ok(None),
+            },
             Self::Editor(editor) => loop {
                 match editor.read_line(&SessionPrompt(session.to_owned()))? {
                     Signal::Success(line) => return Ok(Some(line)),
@@ -74,6 +80,17 @@ impl Input {
             },
         }
     }
+}
+
+/// Reads lines on a thread of its own, which nothing waits for at the end.
+fn plain() -> mpsc::Receiver<io::Result<String>> {
+    let (sender, lines) = mpsc::channel(1);
+    std::thread::spawn(move || {
+        let mut lines = io::stdin().lock().lines();
+        // Nobody listens any more: then nothing more is read.
+        while lines.next().is_some_and(|line| sender.blocking_send(line).is_ok()) {}
+    });
+    lines
 }
 
 /// Completes slash commands.
@@ -122,5 +139,27 @@ impl Prompt for SessionPrompt {
             PromptHistorySearchStatus::Failing => "not ",
         };
         Cow::Owned(format!("({found}found: {}) ", search.term))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn completed(line: &str) -> Vec<String> {
+        let result = SlashCommands.complete(line, line.len());
+        result.suggestions().iter().map(|suggestion| suggestion.value.clone()).collect()
+    }
+
+    #[test]
+    fn every_command_is_completed() {
+        for command in Command::ALL {
+            assert!(completed("/").contains(&command.name().to_owned()), "{command:?}");
+        }
+        assert_eq!(completed("/co"), ["/continue", "/control"]);
+        assert_eq!(completed("/f"), ["/fresh"]);
+        assert_eq!(completed("/o"), ["/older"]);
+        assert_eq!(completed("/session l"), ["/session list"]);
+        assert!(completed("hello").is_empty() && completed("").is_empty());
     }
 }

@@ -1,80 +1,203 @@
-//! `segue chat`: talk to the engine in a terminal and see what it decides.
+//! `segue chat`: talk to the engine in a terminal and see what it decides; with a model, talk to that too.
 
+mod flow;
 mod input;
+mod speaker;
+mod tell;
+
+pub use speaker::Said;
 
 use crate::args::{Chat, Common};
 use crate::setup::{self, Absent};
 use crate::{Exit, json, layout, out, paint};
+use flow::Flow;
 use input::Input;
 use segue_core::decision::Action;
+use segue_core::message::{Message, Role};
+use segue_core::observed::Answer;
 use segue_core::scope;
+use segue_engine::commands::{Parsed, Slash, parse};
+use segue_engine::context::Context;
 use segue_engine::route::{Address, route};
-use segue_engine::{Engine, Inbound, Outcome};
-use segue_signals::context::{OpenAiTokens, TokenCounter};
+use segue_engine::{Engine, Inbound, Outcome, Target, models};
+use segue_signals::context::OpenAiTokens;
+use speaker::{CUT_OFF, Speaker};
 
 pub async fn run(common: &Common, chat: &Chat) -> anyhow::Result<Exit> {
     let engine = setup::engine(common, Absent::Make).await?;
+    let speaker = Speaker::of(chat, engine.config())?;
     let scope = match &chat.scope {
         Some(scope) => scope.clone(),
         None => route(&engine.config().routing, &Address::direct("cli", setup::user())),
     };
     let mut input = Input::open()?;
     if input.is_terminal() && !common.json {
-        let store = &engine.config().store_url;
-        out::line(paint::strong(&scope))?;
-        let hint = format!("kept in {store}; /help lists the commands, Ctrl-D ends");
-        out::line(paint::dim(hint))?;
+        greet(&engine, &scope, speaker.as_ref())?;
     }
-    let tokens = OpenAiTokens::new();
+    let talk = Talk { engine, scope, speaker, tokens: OpenAiTokens::new(), json: common.json };
     let mut line = 0;
-    while let Some(text) = input.read(&prompt(&engine, &scope).await?)? {
+    loop {
+        let standing = talk.standing().await?;
+        let Some(text) = input.read(&standing.prompt()).await? else { return Ok(Exit::Done) };
         line += 1;
         if text.trim().is_empty() {
             continue;
         }
-        match engine.receive(Inbound::user(scope.clone(), engine.now(), text)).await {
-            Ok(outcome) if common.json => json::print(&json::outcome(line, &outcome, None))?,
-            Ok(outcome) => tell(&engine, &tokens, &outcome).await?,
+        let text = standing.meant(text);
+        match talk.engine.receive(Inbound::user(talk.scope.clone(), talk.engine.now(), &text)).await {
+            Ok(outcome) => talk.go_on(line, &text, &outcome).await?,
             Err(error) => out::error(error),
         }
     }
-    Ok(Exit::Done)
 }
 
-/// Shows in which session the next message will be said, as far as can be told before it is.
-async fn prompt(engine: &Engine, scope: &scope::Key) -> anyhow::Result<String> {
-    let state = engine.store().load(scope).await?;
-    Ok(match state.and_then(|state| state.latest()) {
-        Some(session) => format!("#{session}"),
-        None => "#1".to_owned(),
-    })
+fn greet(engine: &Engine, scope: &scope::Key, speaker: Option<&Speaker>) -> std::io::Result<()> {
+    out::line(paint::strong(scope))?;
+    let who = match speaker {
+        Some(speaker) => format!("{} answers", speaker.name),
+        None => "no model answers (see --model)".to_owned(),
+    };
+    let store = &engine.config().store_url;
+    out::line(paint::dim(format!("{who}; kept in {store}; /help lists the commands, Ctrl-D ends")))
 }
 
-async fn tell(engine: &Engine, tokens: &OpenAiTokens, outcome: &Outcome) -> anyhow::Result<()> {
-    if let Some(reply) = &outcome.reply {
-        return Ok(paragraph(reply, paint::engine)?);
-    }
-    if let Some(notice) = &outcome.notice {
-        paragraph(notice, paint::boundary)?;
-    }
-    for reason in &outcome.reasons {
-        paragraph(reason, paint::dim)?;
-    }
-    let context = engine.context(&outcome.scope).await?;
-    let count: u64 = context.messages.iter().map(|told| tokens.count(&told.text)).sum();
-    let verb = if outcome.action == Action::Continue { "continue" } else { outcome.action.name() };
-    let (session, messages) = (outcome.session, context.messages.len());
-    let plural = if messages == 1 { "message" } else { "messages" };
-    let summary =
-        format!("{verb} in #{session}; the model would be given {messages} {plural}, {count} tokens");
-    Ok(paragraph(&summary, paint::dim)?)
+/// A conversation in a scope.
+struct Talk {
+    engine: Engine,
+    scope: scope::Key,
+    speaker: Option<Speaker>,
+    tokens: OpenAiTokens,
+    json: bool,
 }
 
-fn paragraph(text: &str, style: fn(String) -> String) -> std::io::Result<()> {
-    for line in text.lines() {
-        for part in layout::wrap(line, layout::width() - 2) {
-            out::line(format!("  {}", style(part)))?;
+impl Talk {
+    /// Finds out where the next message will be said, as far as can be told before it is.
+    async fn standing(&self) -> anyhow::Result<Standing> {
+        let Some(state) = self.engine.store().load(&self.scope).await? else {
+            return Ok(Standing::default());
+        };
+        let session = state.latest().map(|session| session.to_string());
+        let options = match &state.standing.question {
+            None => Vec::new(),
+            Some(question) if question.older.is_some() => Answer::ALL.to_vec(),
+            Some(_) => vec![Answer::Continue, Answer::Fresh],
+        };
+        Ok(Standing { session, options })
+    }
+
+    /// Tells what came of a message, and has it answered if it is time for that.
+    async fn go_on(&self, line: usize, text: &str, outcome: &Outcome) -> anyhow::Result<()> {
+        if self.json {
+            json::print(&json::outcome(line, outcome, None))?;
+        } else {
+            tell::outcome(outcome)?;
+            if self.speaker.is_none() {
+                tell::decision(outcome)?;
+            }
+        }
+        if !calls_for_reply(text, outcome) {
+            return Ok(());
+        }
+        let context = self.engine.context(&self.scope).await?;
+        match &self.speaker {
+            Some(speaker) if ends_with_the_person(&context) => self.answer(line, speaker, &context).await,
+            Some(_) => Ok(()),
+            None if self.json => Ok(()),
+            None => Ok(tell::context(&context, &self.tokens)?),
         }
     }
-    Ok(())
+
+    /// Has a model answer, and keeps what it says in the session that it was asked for.
+    async fn answer(&self, line: usize, speaker: &Speaker, context: &Context) -> anyhow::Result<()> {
+        let told = context.messages.iter().filter(|told| !told.text.trim().is_empty());
+        let messages: Vec<_> = told.map(|told| models::Message::new(told.role, told.text.clone())).collect();
+        let mut flow = Flow::new(layout::width());
+        let write = |text: String| if self.json { Ok(()) } else { out::bytes(text.as_bytes()) };
+        let said = speaker.speak(&messages, |piece| write(flow.push(piece))).await?;
+        let mark = (said.is_cut_off() && !said.text.is_empty()).then_some(CUT_OFF);
+        write(flow.finish(mark))?;
+        if let Some(failure) = said.failure() {
+            out::error(speaker.trouble(failure));
+        }
+        let seq = if said.text.is_empty() { None } else { self.keep(context, &said).await };
+        if self.json {
+            json::print(&json::spoken(line, &context.session, &speaker.name, &said, seq))?;
+        }
+        Ok(())
+    }
+
+    /// Keeps a reply. That it could not be kept ends nothing.
+    async fn keep(&self, context: &Context, said: &Said) -> Option<segue_core::entry::Seq> {
+        let reply = Inbound {
+            at: self.engine.now(),
+            to: Target::Scope(self.scope.clone()),
+            role: Role::Assistant,
+            message: Message::text(said.text.as_str()),
+            session: Some(context.session.number),
+        };
+        match self.engine.receive(reply).await {
+            Ok(outcome) => outcome.seq,
+            Err(error) => {
+                out::error(format!("the reply was not kept: {error}"));
+                None
+            }
+        }
+    }
+}
+
+/// Where the next message will be said, and what can be answered if something was asked.
+#[derive(Default)]
+struct Standing {
+    session: Option<String>,
+    options: Vec<Answer>,
+}
+
+impl Standing {
+    fn prompt(&self) -> String {
+        let session = self.session.as_deref().unwrap_or("1");
+        let asked = if self.options.is_empty() { "" } else { " ?" };
+        format!("#{session}{asked}")
+    }
+
+    /// Reads a bare number as the answer of that number, while there is a question.
+    fn meant(&self, text: String) -> String {
+        let number = text.trim().parse::<usize>().ok();
+        match number.and_then(|number| self.options.get(number.checked_sub(1)?)) {
+            Some(answer) => format!("/{}", answer.name()),
+            None => text,
+        }
+    }
+}
+
+/// Tells whether it is a model's turn now: not after most commands, and not before a question is settled.
+fn calls_for_reply(text: &str, outcome: &Outcome) -> bool {
+    if !outcome.options().is_empty() || outcome.action == Action::Refused {
+        return false;
+    }
+    match parse(text) {
+        Parsed::Message | Parsed::Slash(Slash::New(Some(_)) | Slash::Answer(_)) => true,
+        // The configuration may let commands of others pass.
+        Parsed::Unknown => outcome.reply.is_none(),
+        Parsed::Slash(_) | Parsed::Usage(_) => false,
+    }
+}
+
+fn ends_with_the_person(context: &Context) -> bool {
+    context.messages.last().is_some_and(|told| told.role == Role::User)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn r14_a_number_is_an_answer_while_there_is_a_question() {
+        let asked = Standing { session: Some("2".into()), options: vec![Answer::Continue, Answer::Fresh] };
+        assert_eq!(asked.prompt(), "#2 ?");
+        for (typed, meant) in [("1", "/continue"), (" 2 ", "/fresh"), ("3", "3"), ("0", "0"), ("x", "x")] {
+            assert_eq!(asked.meant(typed.to_owned()), meant);
+        }
+        let quiet = Standing::default();
+        assert_eq!((quiet.prompt(), quiet.meant("1".to_owned())), ("#1".to_owned(), "1".to_owned()));
+    }
 }

@@ -5,7 +5,7 @@ use super::line::Line;
 use crate::transcript::{Said, Transcript};
 use crate::{out, paint};
 use jiff::tz::TimeZone;
-use segue_core::decision::{Action, Cause};
+use segue_core::decision::{Action, Cause, Reason};
 use segue_core::notice::Notice;
 use segue_core::scope;
 use segue_core::session::Number;
@@ -57,21 +57,27 @@ impl Drawing {
             self.counts.messages += 1;
             return self.say(line, at, Some(format!("late reply, kept in session {}", outcome.session)));
         }
-        match &outcome.reply {
-            // A command is said in the session that it leaves; a message in the one that it opens.
+        // A command is said in the session that it leaves, and so is an answer to a question of ours; a
+        // message in the one that it opens.
+        let answered = outcome.because.iter().any(|reason| matches!(reason, Reason::Answered { .. }));
+        match outcome.reply.as_ref().or(outcome.notice.as_ref().filter(|_| answered)) {
             Some(reply) => {
                 self.counts.commands += 1;
                 self.say(line, at, None)?;
                 self.transcript.answer(&shortened(&outcome.scope, reply))?;
-                self.rule(outcome)
+                self.rule(outcome, None)
             }
             None => {
                 self.counts.messages += 1;
-                self.rule(outcome)?;
+                let (notice, question) = match &outcome.notice {
+                    Some(question) if !outcome.options().is_empty() => (None, Some(question)),
+                    notice => (notice.as_ref(), None),
+                };
+                self.rule(outcome, notice)?;
                 self.say(line, at, None)?;
-                match (&outcome.notice, outcome.options().is_empty()) {
-                    (Some(question), false) => self.transcript.answer(&shortened(&outcome.scope, question)),
-                    _ => Ok(()),
+                match question {
+                    Some(question) => self.transcript.answer(&shortened(&outcome.scope, question)),
+                    None => Ok(()),
                 }
             }
         }
@@ -106,7 +112,7 @@ impl Drawing {
         Ok(())
     }
 
-    fn rule(&mut self, outcome: &Outcome) -> io::Result<()> {
+    fn rule(&mut self, outcome: &Outcome, notice: Option<&String>) -> io::Result<()> {
         // A command may be about another session than the one that is talked in: `/session rename 2 ...`.
         if outcome.session_id.is_none() || matches!(outcome.action, Action::Command | Action::Refused) {
             return Ok(());
@@ -124,7 +130,7 @@ impl Drawing {
         let title = format!("━━ session {}{why} ", outcome.session);
         let fill = "━".repeat(self.transcript.width().saturating_sub(title.width()));
         out::line(paint::boundary(format!("{title}{fill}")))?;
-        match outcome.notice.as_ref().filter(|_| outcome.reply.is_none()) {
+        match notice {
             Some(notice) => self.transcript.answer(&shortened(&outcome.scope, notice)),
             None => Ok(()),
         }
@@ -196,7 +202,7 @@ fn because(cause: Cause) -> &'static str {
 }
 
 /// Writes the keys of a scope's sessions as `#1`, `#2`, ...: the scope stands above.
-fn shortened(scope: &scope::Key, text: &str) -> String {
+pub fn shortened(scope: &scope::Key, text: &str) -> String {
     // A key that the host made up, such as `a`, may be any word of the text.
     if !scope.as_str().contains(':') {
         return text.to_owned();

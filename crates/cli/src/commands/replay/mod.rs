@@ -12,6 +12,7 @@ use anyhow::Context as _;
 
 use against::Against;
 use draw::Drawing;
+pub use draw::shortened;
 use indicatif::{ProgressBar, ProgressStyle};
 use jiff::tz::TimeZone;
 use line::Line;

@@ -1,0 +1,159 @@
+//! The model that answers in a chat.
+
+use crate::args::Chat;
+use crate::setup;
+use anyhow::{Context as _, bail};
+use jiff::SignedDuration;
+use segue_engine::config::{Config, Model};
+use segue_engine::models::{Client, Failure, Flaw, Message};
+use std::future::pending;
+use std::io;
+use std::pin::pin;
+
+/// What is written behind a reply that was cut off.
+pub const CUT_OFF: &str = "[interrupted]";
+
+/// How long an answer may take that does not come piece by piece. Here all do.
+const TIMEOUT: SignedDuration = SignedDuration::from_secs(60);
+
+/// A model that answers.
+#[derive(Debug)]
+pub struct Speaker {
+    /// What it is called here.
+    pub name: String,
+    client: Client,
+}
+
+/// What a model said.
+#[derive(Debug)]
+pub struct Said {
+    /// The text, with a mark behind it if it was cut off.
+    pub text: String,
+    end: End,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum End {
+    Whole,
+    Stopped,
+    Failed(Failure),
+}
+
+impl Said {
+    /// Tells whether there would have been more.
+    pub fn is_cut_off(&self) -> bool {
+        self.end != End::Whole
+    }
+
+    /// Tells what went wrong, if anything did.
+    pub fn failure(&self) -> Option<Failure> {
+        match self.end {
+            End::Failed(failure) => Some(failure),
+            End::Whole | End::Stopped => None,
+        }
+    }
+
+    fn new(text: String, end: End) -> Self {
+        match end {
+            End::Whole if text.trim().is_empty() => {
+                Self { text: String::new(), end: End::Failed(Failure::Malformed(Flaw::NoText)) }
+            }
+            End::Whole => Self { text, end },
+            End::Stopped | End::Failed(_) if text.trim().is_empty() => Self { text: String::new(), end },
+            End::Stopped | End::Failed(_) => Self { text: format!("{} {CUT_OFF}", text.trim_end()), end },
+        }
+    }
+}
+
+impl Speaker {
+    /// Finds the model that the command line names, if it names one.
+    pub fn of(chat: &Chat, config: &Config) -> anyhow::Result<Option<Self>> {
+        let (name, model) = match (&chat.model, &chat.model_url, &chat.model_name) {
+            (Some(name), _, _) => (name.clone(), named(config, name)?.clone()),
+            (None, Some(url), Some(name)) => (name.clone(), unnamed(url, name)?),
+            (None, _, _) => return Ok(None),
+        };
+        let client =
+            Client::with_keys(&model, &setup::variable).with_context(|| match &model.api_key_env {
+                Some(variable) => format!("{name} cannot answer (its key is looked for in {variable})"),
+                None => format!("{name} cannot answer"),
+            })?;
+        Ok(Some(Self { name, client }))
+    }
+
+    /// Asks for an answer. `heard` takes each piece as it comes; Ctrl-C ends it.
+    pub async fn speak(
+        &self,
+        messages: &[Message],
+        mut heard: impl FnMut(&str) -> io::Result<()>,
+    ) -> io::Result<Said> {
+        let mut text = String::new();
+        let mut stopped = pin!(interrupted());
+        let asked = tokio::select! {
+            biased;
+            () = &mut stopped => return Ok(Said::new(text, End::Stopped)),
+            asked = self.client.stream(messages) => asked,
+        };
+        let mut deltas = match asked {
+            Ok(deltas) => deltas,
+            Err(failure) => return Ok(Said::new(text, End::Failed(failure))),
+        };
+        loop {
+            let next = tokio::select! {
+                biased;
+                () = &mut stopped => return Ok(Said::new(text, End::Stopped)),
+                next = deltas.next() => next,
+            };
+            match next {
+                Some(Ok(piece)) => {
+                    heard(&piece)?;
+                    text.push_str(&piece);
+                }
+                Some(Err(failure)) => return Ok(Said::new(text, End::Failed(failure))),
+                None => return Ok(Said::new(text, End::Whole)),
+            }
+        }
+    }
+
+    /// Says in a sentence why there is no answer, and what to do about it.
+    pub fn trouble(&self, failure: Failure) -> String {
+        let hint = match failure {
+            Failure::Unreachable => "; is it running, and is its address right?",
+            Failure::Status(401 | 403) => "; check its key",
+            Failure::Status(404) => "; check its address and the model's name",
+            Failure::Status(429) => "; it has too much to do, try again in a while",
+            _ => "",
+        };
+        format!("{} did not answer: {failure}{hint}", self.name)
+    }
+}
+
+/// Waits for Ctrl-C. Where it cannot be listened to, it ends the program as ever.
+pub async fn interrupted() {
+    if tokio::signal::ctrl_c().await.is_err() {
+        pending::<()>().await;
+    }
+}
+
+fn named<'a>(config: &'a Config, name: &str) -> anyhow::Result<&'a Model> {
+    if let Some(model) = config.models.get(name) {
+        return Ok(model);
+    }
+    let known: Vec<&str> = config.models.keys().map(String::as_str).collect();
+    if known.is_empty() {
+        bail!(
+            "there is no model {name}: add [models.{name}] to the configuration, or use --model-url and --model-name"
+        );
+    }
+    bail!("there is no model {name}: the configuration has {}", known.join(", "))
+}
+
+/// Describes a model that stands in no configuration.
+fn unnamed(url: &str, name: &str) -> anyhow::Result<Model> {
+    if !url.starts_with("http://") && !url.starts_with("https://") {
+        bail!("--model-url is an address such as http://localhost:11434/v1, not '{url}'");
+    }
+    let api_key_env = setup::variable(setup::API_KEY).map(|_| setup::API_KEY.to_owned());
+    let (base_url, model) = (url.to_owned(), name.to_owned());
+    Ok(Model { base_url, model, api_key_env, timeout: TIMEOUT, price_in: None, price_out: None })
+}

@@ -1,0 +1,255 @@
+//! `segue chat --model`: a scripted model answers.
+
+use super::chat_endpoint::{Endpoint, Reply};
+use super::world::{Ran, World};
+use serde_json::{Value, json};
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::process::{Command, Stdio};
+
+const SCOPE: &str = "agent:main:cli:direct:me";
+const STORE: &str = "sqlite:chat.db";
+
+/// Settings under which [`JUMP`] is asked about, and not simply followed.
+pub const ASKS: &str = "lifecycle.shift.threshold = 0.99\nlifecycle.question.threshold = 0.3\n";
+
+/// A conversation that jumps at its end.
+pub const JUMP: &str = "\
+My Python script reads a CSV of orders with pandas and takes four minutes.
+It has 2 GB, and I need only the order id, the date and the amount.
+What else can I do to make pandas read the CSV faster?
+My grandmother turns ninety on Sunday, which flowers last longest in a vase?
+";
+
+fn chat(world: &World, url: &str, more: &[&str], said: &str) -> Ran {
+    let quick = ["chat", "--scope", SCOPE, "--store", STORE, "--model-url", url, "--model-name", "tiny"];
+    world.run_with(&[&quick, more].concat(), said.as_bytes())
+}
+
+/// What a session holds, each message as `role: text`.
+fn kept(world: &World, session: &str) -> Vec<String> {
+    let shown = world.run(&["sessions", "show", session, "--store", STORE, "--json"]).expect_code(0).json();
+    let text =
+        |said: &Value| format!("{}: {}", said["role"].as_str().unwrap(), said["content"].as_str().unwrap());
+    shown["conversation_state"].as_array().unwrap().iter().map(text).collect()
+}
+
+#[test]
+fn a_reply_is_streamed_and_kept() {
+    let world = World::new();
+    let model =
+        Endpoint::new(vec![Reply::Says(&["Hel", "lo ", "there."]), Reply::Says(&["Fine.\n", "\nYou?"])]);
+    let ran = chat(&world, model.url(), &[], "hello\nhow are you?\n/status\n").expect_code(0);
+    assert!(
+        ran.out.starts_with("  Hello there.\n  Fine.\n\n  You?\n  Session #1: hello\n"),
+        "{}",
+        ran.seen()
+    );
+    assert_eq!(ran.err, "");
+    let conversation =
+        ["user: hello", "assistant: Hello there.", "user: how are you?", "assistant: Fine.\n\nYou?"];
+    assert_eq!(kept(&world, SCOPE), conversation);
+    assert_eq!(model.given(), [&conversation[..1], &conversation[..3]]);
+    let (head, body) = &model.requests()[0];
+    assert!(head.starts_with("POST /v1/chat/completions ") && !head.to_lowercase().contains("authorization"));
+    assert_eq!((&body["model"], &body["stream"]), (&json!("tiny"), &json!(true)));
+}
+
+/// X-5: a model that fails ends neither the conversation nor the session.
+#[test]
+fn x5_a_failure_is_a_sentence_and_the_conversation_goes_on() {
+    let world = World::new();
+    let model = Endpoint::new(vec![
+        Reply::Status(500),
+        Reply::Says(&[]),
+        Reply::BreaksOff(&["Half an ", "answer "]),
+        Reply::Says(&["Here I am."]),
+    ]);
+    let ran = chat(&world, model.url(), &[], "one\ntwo\nthree\nfour\n").expect_code(0);
+    assert_eq!(ran.out, "  Half an answer [interrupted]\n  Here I am.\n");
+    let trouble: Vec<&str> = ran.err.lines().collect();
+    assert_eq!(
+        trouble,
+        [
+            "error: tiny did not answer: the endpoint answered with the HTTP status 500",
+            "error: tiny did not answer: the answer cannot be read: it has no text",
+            "error: tiny did not answer: the connection broke off",
+        ]
+    );
+    let all = [
+        "user: one",
+        "user: two",
+        "user: three",
+        "assistant: Half an answer [interrupted]",
+        "user: four",
+        "assistant: Here I am.",
+    ];
+    assert_eq!(kept(&world, SCOPE), all);
+}
+
+#[test]
+fn x5_nobody_listens() {
+    let world = World::new();
+    let ran = chat(&world, &Endpoint::nobody(), &[], "one\n/session list\n").expect_code(0);
+    assert_eq!(
+        ran.err,
+        "error: tiny did not answer: the endpoint cannot be reached; is it running, and is its address right?\n"
+    );
+    assert_eq!(ran.out, "  * 1  one (1 message, just now)\n");
+}
+
+/// R-14: nothing is answered until the question is; then the held message is, where the answer put it.
+#[test]
+fn r14_the_model_waits_for_the_answer() {
+    for answer in ["/fresh", "2", "start fresh"] {
+        let world = World::new();
+        world.file("segue.toml", ASKS);
+        let replies = [&["Tell me more."], &["Use usecols."], &["Use Parquet."], &["Carnations."]];
+        let model = Endpoint::new(replies.map(|text| Reply::Says(text)).into());
+        let ran = chat(&world, model.url(), &[], &format!("{JUMP}{answer}\n")).expect_code(0);
+        let asked = ran.out.find("  1 /continue   2 /fresh").unwrap_or_else(|| panic!("{}", ran.seen()));
+        assert!(!ran.out[..asked].contains("Carnations.") && ran.out[asked..].contains("  Carnations.\n"));
+        let held = format!("user: {}", JUMP.lines().last().unwrap());
+        assert_eq!(model.given()[3..], [[held.clone()]], "{answer}");
+        assert_eq!(kept(&world, &format!("{SCOPE}#2")), [held, "assistant: Carnations.".to_owned()]);
+        assert_eq!(kept(&world, SCOPE).len(), 6);
+    }
+}
+
+/// R-14: another message instead of an answer settles the question too, and both are answered together.
+#[test]
+fn r14_a_question_that_is_ignored() {
+    let world = World::new();
+    world.file("segue.toml", ASKS);
+    let model = Endpoint::new([&["A"], &["B"], &["C"], &["D"]].map(|text| Reply::Says(text)).into());
+    let said = format!("{JUMP}She likes red carnations best, do they last in a vase?\n");
+    chat(&world, model.url(), &[], &said).expect_code(0);
+    assert_eq!(model.given().last().unwrap().len(), 8);
+    assert_eq!(kept(&world, SCOPE).last().unwrap(), "assistant: D");
+}
+
+/// Commands are ours; only those with a message in them are answered.
+#[test]
+fn a_model_never_sees_a_command() {
+    let world = World::new();
+    let model = Endpoint::new(vec![Reply::Says(&["one"]), Reply::Says(&["two"])]);
+    let said =
+        "hello\n/why\n/status\n/nwe\n/session rename x\n/continue\n/new\n/new what is a monad?\n/undo\n";
+    chat(&world, model.url(), &[], said).expect_code(0);
+    assert_eq!(model.given(), [["user: hello"], ["user: what is a monad?"]]);
+}
+
+/// Programs get an object for each decision, and one for each reply.
+#[test]
+fn json_has_the_reply() {
+    let world = World::new();
+    let model = Endpoint::new(vec![Reply::Says(&["Hello ", "there."]), Reply::Status(404)]);
+    let ran = chat(&world, model.url(), &["--json"], "hello\nand you?\n").expect_code(0);
+    let lines = ran.json_lines();
+    assert_eq!(lines.len(), 4, "{}", ran.seen());
+    assert_eq!(lines[0]["action"], "continue");
+    let said = json!({
+        "line": 1, "scope": SCOPE, "session": SCOPE, "seq": lines[1]["seq"], "role": "assistant",
+        "model": "tiny", "text": "Hello there.", "interrupted": false, "error": null,
+    });
+    assert_eq!(lines[1], said);
+    assert!(lines[1]["seq"].as_u64() > lines[0]["seq"].as_u64());
+    let error = "the endpoint answered with the HTTP status 404";
+    let failed = json!({
+        "line": 2, "scope": SCOPE, "session": SCOPE, "seq": null, "role": "assistant",
+        "model": "tiny", "text": "", "interrupted": true, "error": error,
+    });
+    assert_eq!(lines[3], failed);
+}
+
+/// A model of the configuration gets the key that is named there, an unnamed one that of SEGUE_API_KEY.
+#[test]
+fn keys_go_where_they_belong() {
+    let model = Endpoint::new(vec![Reply::Says(&["one"]), Reply::Says(&["two"])]);
+    let world = World::new().variable("MAIN_KEY", "sk-main").variable("SEGUE_API_KEY", "sk-quick");
+    let url = model.url();
+    world.file("segue.toml", format!("[models.main]\nbase_url='{url}'\nmodel='m'\napi_key_env='MAIN_KEY'\n"));
+    let ran = world.run_with(&["chat", "--store", "memory:", "--model", "main"], b"hello\n").expect_code(0);
+    assert_eq!(ran.err, "");
+    assert_eq!(chat(&world, url, &[], "hello\n").expect_code(0).err, "");
+    let keys: Vec<bool> = ["sk-main", "sk-quick"]
+        .iter()
+        .zip(model.requests())
+        .map(|(key, (head, _))| head.contains(&format!("Bearer {key}\r\n")))
+        .collect();
+    assert_eq!(keys, [true, true]);
+}
+
+#[test]
+fn a_model_that_cannot_be_used_is_said_at_once() {
+    let world = World::new();
+    let refused = |args: &[&str]| {
+        let ran =
+            world.run_with(&[&["chat", "--store", "memory:"], args].concat(), b"hello\n").expect_code(2);
+        assert_eq!(ran.out, "");
+        ran.err
+    };
+    assert_eq!(
+        refused(&["--model", "main"]),
+        "error: there is no model main: add [models.main] to the configuration, or use --model-url and \
+         --model-name\n"
+    );
+    let error = refused(&["--model-url", "localhost:11434", "--model-name", "x"]);
+    assert!(error.contains("such as http://localhost:11434/v1, not 'localhost:11434'"), "{error}");
+    world.file(
+        "segue.toml",
+        "[models.big]\nbase_url='http://localhost/v1'\nmodel='m'\napi_key_env='BIG_KEY'\n",
+    );
+    assert_eq!(refused(&["--model", "main"]), "error: there is no model main: the configuration has big\n");
+    let error = refused(&["--model", "big"]);
+    assert!(error.contains("BIG_KEY") && error.contains("is not set"), "{error}");
+    assert!(refused(&["--model-url", "http://localhost/v1"]).contains("--model-name"));
+}
+
+/// Ctrl-C ends a reply, keeps what was said of it, and ends nothing else.
+#[cfg(unix)]
+#[test]
+fn ctrl_c_stops_the_reply_only() {
+    let world = World::new();
+    let model =
+        Endpoint::new(vec![Reply::Hangs(&["Once upon a time ", "there was "]), Reply::Says(&["The end."])]);
+    let mut command = world.command();
+    command.args([
+        "chat",
+        "--scope",
+        SCOPE,
+        "--store",
+        STORE,
+        "--model-url",
+        model.url(),
+        "--model-name",
+        "m",
+    ]);
+    let mut child =
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let (mut stdin, mut out) = (child.stdin.take().unwrap(), BufReader::new(child.stdout.take().unwrap()));
+    writeln!(stdin, "tell me a story").unwrap();
+    let mut said = Vec::new();
+    while !said.ends_with(b"there was") {
+        let read = out.fill_buf().unwrap();
+        assert!(!read.is_empty(), "{}", String::from_utf8_lossy(&said));
+        said.extend_from_slice(read);
+        let taken = read.len();
+        out.consume(taken);
+    }
+    let pid = child.id().to_string();
+    assert!(Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
+    let mut line = String::new();
+    out.read_line(&mut line).unwrap();
+    assert_eq!(line, " [interrupted]\n");
+    writeln!(stdin, "shorter please").unwrap();
+    drop(stdin);
+    line.clear();
+    out.read_line(&mut line).unwrap();
+    assert_eq!(line, "  The end.\n");
+    assert!(child.wait().unwrap().success());
+    let story = "assistant: Once upon a time there was [interrupted]";
+    assert_eq!(
+        kept(&world, SCOPE),
+        ["user: tell me a story", story, "user: shorter please", "assistant: The end."]
+    );
+}
