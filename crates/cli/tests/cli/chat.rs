@@ -57,3 +57,23 @@ fn r14_a_question_is_answered_by_its_number() {
         assert_eq!(after.matches("A model would be given").count(), 1, "{out}");
     }
 }
+
+/// What the README promises for the first minute is what happens, word by word.
+#[test]
+fn the_first_minute_of_the_readme() {
+    let readme = include_str!("../../../../README.md");
+    let (_, block) = readme.split_once("```text\n#1 › ").unwrap();
+    let (block, _) = block.split_once("```").unwrap();
+    let block = format!("#1 › {block}");
+    let typed = block.lines().filter_map(|line| Some(format!("{}\n", line.split_once(" › ")?.1)));
+    let typed: String = typed.collect();
+    let world = World::new();
+    let chat = ["chat", "--scope", "agent:main:cli:direct:me", "--store", "memory:"];
+    let ran = world.run_with(&chat, typed.as_bytes()).expect_code(0);
+    let mut rest = ran.out.as_str();
+    for line in block.lines().filter(|line| *line != "..." && !line.contains(" › ")) {
+        let (_, after) = rest.split_once(line).unwrap_or_else(|| panic!("{line}\n{}", ran.seen()));
+        rest = after;
+    }
+    assert_eq!(typed.lines().count(), 8);
+}

@@ -47,6 +47,9 @@ impl Input {
         let mut editor = Reedline::create()
             .with_completer(Box::new(SlashCommands))
             .with_menu(ReedlineMenu::EngineCompleter(menu))
+            // The only command that fits is typed at once, and so is what all that fit have in common.
+            .with_quick_completions(true)
+            .with_partial_completions(true)
             .with_edit_mode(Box::new(Emacs::new(keys)));
         // Without a history the chat is still a chat.
         if let Some(path) = setup::data_folder().map(|folder| folder.join("segue").join("history"))

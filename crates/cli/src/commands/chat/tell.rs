@@ -36,8 +36,10 @@ pub fn decision(outcome: &Outcome) -> io::Result<()> {
         cause => format!("cause {cause}, "),
     };
     let (session, sure) = (outcome.session, outcome.confidence.value());
-    let reasons = shortened(&outcome.scope, &outcome.reasons.join(" "));
-    let decision = format!("{action} in #{session} ({cause}confidence {sure:.2}). {reasons}");
+    // The last reason is the one that tipped it; /why tells them all.
+    let reason = outcome.reasons.last().map_or("", String::as_str);
+    let reason = shortened(&outcome.scope, reason);
+    let decision = format!("{action} in #{session} ({cause}confidence {sure:.2}). {reason}");
     paragraph(&decision, paint::dim)
 }
 
