@@ -4,6 +4,7 @@ use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use segue_core::entry::Seq;
 use segue_core::scope;
 use segue_core::session;
+use segue_engine::shapes::Shape;
 use std::path::PathBuf;
 
 /// The session engine for AI agents.
@@ -94,9 +95,12 @@ Example:
     Context {
         /// The scope
         scope: scope::Key,
-        /// The model's window, in tokens
-        #[arg(long, value_name = "TOKENS", default_value_t = 128_000)]
-        window: usize,
+        /// The model's window, in tokens [default: the configuration's]
+        #[arg(long, value_name = "TOKENS")]
+        window: Option<u64>,
+        /// Show it as a provider's interface takes it: openai_chat, openai_responses or anthropic
+        #[arg(long, value_name = "SHAPE", value_parser = shape)]
+        shape: Option<Shape>,
     },
     /// Tell why the last messages went where they went
     #[command(after_help = "Example:\n  segue why agent:main:cli:direct:me --last 3")]
@@ -403,6 +407,13 @@ pub enum ImportFormat {
     Segue,
     /// OpenAI chat messages
     Openai,
+}
+
+fn shape(text: &str) -> Result<Shape, String> {
+    Shape::named(text).ok_or_else(|| {
+        let names = Shape::ALL.map(Shape::name).join(", ");
+        format!("there is no such shape; there are {names}")
+    })
 }
 
 fn seq(text: &str) -> Result<Seq, String> {

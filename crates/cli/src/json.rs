@@ -11,7 +11,10 @@ use segue_core::scope;
 use segue_core::segment;
 use segue_core::session::Key;
 use segue_engine::Outcome;
+use segue_engine::context::Context;
 use segue_engine::history::{Explained, Listed, Told};
+use segue_engine::shapes::pair::{Paired, pair};
+use segue_engine::shapes::{Shape, of_paired};
 use segue_engine::words::{self, Language};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -158,6 +161,24 @@ pub fn chat(told: &Told) -> Value {
         }
     }
     Value::Object(message)
+}
+
+/// What the model is given, in the shape of OpenAI's chat messages: each call with its result.
+pub fn context(context: &Context) -> Vec<Value> {
+    let said = context.said();
+    let paired = pair(&said);
+    let mut shown = Vec::new();
+    for turn in paired.turns {
+        let sender = said.get(turn.at).and_then(|(_, message)| message.sender.clone());
+        let one = Paired { turns: vec![turn], left_out: Vec::new() };
+        let Value::Object(mut fields) = of_paired(Shape::OpenAiChat, &one) else { continue };
+        let Some(Value::Array(mut messages)) = fields.remove("messages") else { continue };
+        if let (Some(Value::Object(first)), Some(sender)) = (messages.first_mut(), sender) {
+            first.insert("name".into(), sender.into());
+        }
+        shown.append(&mut messages);
+    }
+    shown
 }
 
 /// A message of `sessions show`.

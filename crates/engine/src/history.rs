@@ -136,7 +136,7 @@ impl Engine {
     }
 }
 
-fn told(record: &Record) -> Option<Told> {
+pub(crate) fn told(record: &Record) -> Option<Told> {
     let role = record.kind.role()?;
     let message = match record.body() {
         Ok(Body::Message(_, message)) => Some(message),

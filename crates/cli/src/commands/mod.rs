@@ -28,7 +28,7 @@ pub async fn run(args: Args) -> anyhow::Result<Exit> {
         Command::Scopes { limit } => scopes::run(&common, limit).await,
         Command::Sessions(verb) => sessions::run(&common, verb).await,
         Command::Task(task) => task::run(&common, task).await,
-        Command::Context { scope, window } => context::run(&common, &scope, window).await,
+        Command::Context { scope, window, shape } => context::run(&common, &scope, window, shape).await,
         Command::Why { scope, last } => why::run(&common, &scope, last).await,
         Command::Verify { scope } => verify::run(&common, scope).await,
         Command::Erase { scope, messages } => erase::run(&common, &scope, messages).await,
