@@ -10,6 +10,7 @@ mod examples;
 mod help;
 mod port;
 mod reading;
+mod recall;
 mod replay;
 mod sessions;
 mod stores;
