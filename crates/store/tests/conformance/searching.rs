@@ -46,7 +46,7 @@ pub async fn m_d2_a_search_finds_what_was_said_and_nothing_that_is_gone(bench: &
     let everything = search_as_far_as(&world, &*world.state().await, "harbour", Reach::Everything).await;
     assert_eq!(everything.len(), 3);
     // What is erased is gone at once, also from an index that was made before, and stays gone.
-    world.run(&Command::Erase { entries: vec![secret] }).await.unwrap();
+    world.run(&Command::Erase { entries: vec![secret], along: Vec::new() }).await.unwrap();
     assert!(found(&world, "4711").await.is_empty());
     assert_eq!(found(&world, "harbour").await, both[..1]);
     world.verify().await;
