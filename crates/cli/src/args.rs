@@ -102,6 +102,23 @@ Example:
         #[arg(long, value_name = "SHAPE", value_parser = shape)]
         shape: Option<Shape>,
     },
+    /// Look for something in the earlier sessions of a scope
+    #[command(after_help = "\
+Example:
+  segue recall agent:main:cli:direct:me 'which retry strategy' --why 'the user asked'
+  segue recall agent:main:cli:direct:me 备份 --why '用户问起' --json
+
+What is found is quoted history: nothing of it enters a context by itself.")]
+    Recall(Recalling),
+    /// Look for something in all scopes, for the operator
+    #[command(after_help = "Example:\n  segue search 'connection refused' --limit 20")]
+    Search {
+        /// What to look for
+        query: String,
+        /// How many messages at most
+        #[arg(long, value_name = "N", default_value_t = 10)]
+        limit: usize,
+    },
     /// Tell why the last messages went where they went
     #[command(after_help = "Example:\n  segue why agent:main:cli:direct:me --last 3")]
     Why {
@@ -218,6 +235,27 @@ pub struct Replay {
     pub strict: bool,
 }
 
+/// `segue recall`.
+#[derive(Debug, ClapArgs)]
+pub struct Recalling {
+    /// The scope
+    pub scope: scope::Key,
+    /// What to look for
+    pub query: String,
+    /// Why: it stands with every fragment
+    #[arg(long, value_name = "TEXT")]
+    pub why: String,
+    /// How many fragments at most
+    #[arg(long, value_name = "N", default_value_t = segue_engine::recall::FRAGMENTS)]
+    pub count: usize,
+    /// How many tokens they may take together
+    #[arg(long, value_name = "TOKENS", default_value_t = segue_engine::recall::TOKENS)]
+    pub tokens: u64,
+    /// Look into the latest session too
+    #[arg(long)]
+    pub also_latest: bool,
+}
+
 /// `segue train`.
 #[derive(Debug, ClapArgs)]
 pub struct Train {
@@ -249,6 +287,9 @@ pub struct Eval {
     /// Run the dialogues through the whole engine: where do sessions start?
     #[arg(long, conflicts_with_all = ["output", "model", "svg"])]
     pub decisions: bool,
+    /// Ask for archived sessions: is the right one found? Takes sets like eval/en/recall.jsonl
+    #[arg(long, conflicts_with_all = ["output", "model", "svg", "decisions"])]
+    pub recall: bool,
     /// The policy that decides, with --decisions
     #[arg(long, value_name = "NAME", requires = "decisions")]
     pub policy: Option<String>,

@@ -25,6 +25,12 @@ pub enum Error {
     /// There is nothing in the message.
     #[error("the message is empty; nothing was stored")]
     Empty,
+    /// A recall without a query.
+    #[error("there is nothing to look for: a recall needs a query")]
+    NoQuery,
+    /// A recall without a reason.
+    #[error("a recall needs a rationale: say why earlier sessions are looked into")]
+    NoRationale,
     /// Others keep writing to the scope. Try again.
     #[error("{scope} is written to by others all the time; nothing was stored, try again")]
     Busy {
@@ -55,7 +61,9 @@ impl Error {
             Self::TooLong { bytes, max } => Trouble::TooLong { bytes: *bytes, bytes_max: *max },
             Self::Empty => Trouble::Empty,
             Self::Busy { .. } => Trouble::Busy,
-            Self::IdTooLong { .. }
+            Self::NoQuery
+            | Self::NoRationale
+            | Self::IdTooLong { .. }
             | Self::NoScope { .. }
             | Self::Refused(_)
             | Self::Classifier(_)

@@ -3,6 +3,7 @@
 //! [`Engine::receive`] takes a message along the one road there is: route, command, decide, commit. The
 //! rules are in `segue-core`, the log is in `segue-store`; this crate joins them.
 
+mod clip;
 pub mod clock;
 pub mod commands;
 pub mod config;
@@ -12,6 +13,7 @@ mod engine;
 pub mod error;
 pub mod history;
 pub mod inbound;
+mod meaning;
 mod mind;
 pub mod models;
 mod observe;
@@ -19,6 +21,7 @@ mod opinion;
 pub mod outcome;
 pub mod persona;
 pub mod port;
+pub mod recall;
 pub mod request;
 pub mod route;
 pub mod shapes;

@@ -4,8 +4,10 @@
 
 use jiff::tz::TimeZone;
 use segue_engine::config::{Config, Layer, Origin};
+use segue_engine::recall::Recall;
 use segue_engine::{Engine, Inbound, Pick, Request};
 use segue_store::Location;
+use segue_store::search::Reach;
 use std::path::Path;
 
 /// Looks for a text in every file below a folder, and tells in which it stands.
@@ -37,11 +39,15 @@ async fn forgets(location: Location, folder: &Path) {
     say("/new").await;
     say("kept").await;
     assert!(!found(folder, "DELETEDSECRET").is_empty(), "it is there before");
+    // An index for searching is a copy as well.
+    let recall = Recall { reach: Reach::Everything, ..Recall::new("ERASEDSECRET", "a test") };
+    assert_eq!(engine.recall(&scope, &recall).await.unwrap().fragments.len(), 1);
     engine.request(&scope, at, &Request::Erase(vec![secret])).await.unwrap();
     // Neither the message nor the evidence of the decision about it.
     for text in ["ERASEDSECRET", "erasedsecret"] {
         assert_eq!(found(folder, text), Vec::<String>::new());
     }
+    assert!(engine.recall(&scope, &recall).await.unwrap().fragments.is_empty());
     engine.request(&scope, at, &Request::Delete(Pick::Listed(2))).await.unwrap();
     // One more turn: whatever the store does behind its answers is done by then.
     say("still here").await;

@@ -6,6 +6,7 @@
 pub mod error;
 pub mod files;
 pub mod memory;
+pub mod search;
 pub mod sqlite;
 mod store;
 pub mod types;

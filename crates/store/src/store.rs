@@ -1,6 +1,7 @@
 //! The trait of a store.
 
 use crate::error::Error;
+use crate::search::{self, Hit, Query};
 use crate::types::{Append, Page, Reading, ScopeRow};
 use async_trait::async_trait;
 use segue_core::entry::{Record, Seq};
@@ -44,6 +45,14 @@ pub trait Store: Send + Sync {
         seq: Seq,
         segments: &[segment::Number],
     ) -> Result<Vec<(segment::Number, u32)>, Error>;
+
+    /// Finds the messages of a scope that match a query, the best first; never one that was erased, or that the
+    /// query's sight does not hold. All stores give the same hits.
+    ///
+    /// A store that keeps no index reads the scope's log for it, which takes as long as the log is.
+    async fn search(&self, scope: &Key, query: &Query) -> Result<Vec<Hit>, Error> {
+        search::scan(self, scope, query).await
+    }
 
     /// Lists scopes, the last written first.
     async fn scopes(&self, page: &Page) -> Result<Vec<ScopeRow>, Error>;

@@ -3,7 +3,7 @@
 use crate::world::{World, check};
 
 /// Every command, as it is typed.
-const COMMANDS: [&str; 25] = [
+const COMMANDS: [&str; 27] = [
     "chat",
     "replay",
     "scopes",
@@ -20,6 +20,8 @@ const COMMANDS: [&str; 25] = [
     "sessions delete",
     "sessions prune",
     "context",
+    "recall",
+    "search",
     "why",
     "verify",
     "erase",

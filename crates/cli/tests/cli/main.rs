@@ -13,6 +13,7 @@ mod golden;
 mod help;
 mod port;
 mod reading;
+mod recall;
 mod replay;
 mod sessions;
 mod stores;

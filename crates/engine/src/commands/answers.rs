@@ -4,6 +4,7 @@ use super::{Slash, refused};
 use crate::engine::{Engine, Turn};
 use crate::error::Error;
 use crate::history::{Listed, Told};
+use crate::recall::Recall;
 use crate::request::{Request, pick_session};
 use crate::words::{self, Language};
 use segue_core::state::State;
@@ -11,6 +12,9 @@ use std::sync::Arc;
 
 /// How many messages `/session show` shows.
 const SHOWN_MAX: usize = 10;
+
+/// Why something is recalled by a command.
+const ASKED: &str = "the user asked";
 
 impl Engine {
     /// Answers a command that changes nothing.
@@ -38,6 +42,11 @@ impl Engine {
                 let told = decisions.iter().map(|explained| words::explained(turn.language, explained, now));
                 let told: Vec<String> = told.collect();
                 Ok(if told.is_empty() { words::nothing_said(turn.language) } else { told.join("\n") })
+            }
+            Slash::Recall(query) => {
+                let recall = Recall::new(query, ASKED);
+                let recalled = self.recall(&turn.scope, &recall).await?;
+                Ok(words::recall::found(turn.language, &recalled, now))
             }
             // What is left changes something and does not come here, so a status does no harm.
             Slash::Status

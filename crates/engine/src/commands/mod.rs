@@ -22,7 +22,9 @@ pub(crate) fn request(slash: &Slash) -> Option<Request> {
         Slash::Delete(index) => Request::Delete(Pick::Listed(*index)),
         Slash::Answer(answer) => Request::Answer(*answer),
         Slash::Control(model) => Request::Control(Pick::Latest, model.clone()),
-        Slash::List | Slash::Show(_) | Slash::Status | Slash::Why(_) | Slash::Help => return None,
+        Slash::List | Slash::Show(_) | Slash::Recall(_) | Slash::Status | Slash::Why(_) | Slash::Help => {
+            return None;
+        }
     })
 }
 

@@ -34,6 +34,8 @@ pub enum Slash {
     Answer(Answer),
     /// `/control [NAME]`.
     Control(Option<String>),
+    /// `/recall QUERY`.
+    Recall(String),
     /// `/status`.
     Status,
     /// `/why [COUNT]`.
@@ -80,6 +82,8 @@ pub fn parse(text: &str) -> Parsed {
     match word.to_ascii_lowercase().as_str() {
         "new" | "reset" => Parsed::Slash(Slash::New((!rest.is_empty()).then(|| rest.to_owned()))),
         "undo" => Parsed::Slash(Slash::Undo),
+        "recall" if rest.is_empty() => Parsed::Usage(Command::Recall),
+        "recall" => Parsed::Slash(Slash::Recall(rest.to_owned())),
         "status" => Parsed::Slash(Slash::Status),
         "why" if rest.is_empty() => Parsed::Slash(Slash::Why(1)),
         "why" => match rest.parse().ok().filter(|count| (1..=WHY_MAX).contains(count)) {
@@ -154,6 +158,7 @@ mod tests {
         assert_eq!(slash("／new"), Slash::New(None));
         assert_eq!(slash("\u{200b}/new"), Slash::New(None));
         assert_eq!(slash("/reset fix the parser"), Slash::New(Some("fix the parser".into())));
+        assert_eq!(slash("/recall the harbour"), Slash::Recall("the harbour".into()));
         assert_eq!(slash("/session"), Slash::List);
         assert_eq!(slash("/session resume 2"), Slash::Resume(2));
         assert_eq!(slash("/session show"), Slash::Show(Pick::Latest));
@@ -178,6 +183,7 @@ mod tests {
             ("/session rename", Command::SessionRename),
             ("/session split soon", Command::SessionSplit),
             ("/why not", Command::Why),
+            ("/recall ", Command::Recall),
         ] {
             assert_eq!(parse(text), Parsed::Usage(usage), "{text}");
         }

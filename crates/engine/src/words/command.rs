@@ -31,6 +31,8 @@ pub enum Command {
     Older,
     /// Gives the session a control model of its own.
     Control,
+    /// Looks into earlier sessions.
+    Recall,
     /// Tells where the conversation stands.
     Status,
     /// Tells why the last messages went where they went.
@@ -41,7 +43,7 @@ pub enum Command {
 
 impl Command {
     /// All commands, in the order of `/help`.
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 18] = [
         Self::New,
         Self::Reset,
         Self::Undo,
@@ -56,6 +58,7 @@ impl Command {
         Self::Fresh,
         Self::Older,
         Self::Control,
+        Self::Recall,
         Self::Status,
         Self::Why,
         Self::Help,
@@ -64,7 +67,13 @@ impl Command {
     /// Returns how the command is typed, without what it is given.
     pub fn name(self) -> &'static str {
         let syntax = self.syntax();
-        let end = syntax.find(" [").into_iter().chain(syntax.find(" N")).chain(syntax.find(" M")).min();
+        let end = syntax
+            .find(" [")
+            .into_iter()
+            .chain(syntax.find(" N"))
+            .chain(syntax.find(" M"))
+            .chain(syntax.find(" QUERY"))
+            .min();
         end.and_then(|end| syntax.get(..end)).unwrap_or(syntax)
     }
 
@@ -86,6 +95,7 @@ impl Command {
             Self::Fresh => "/fresh",
             Self::Older => "/older",
             Self::Control => "/control [NAME]",
+            Self::Recall => "/recall QUERY",
             Self::Status => "/status",
             Self::Why => "/why [COUNT]",
             Self::Help => "/help",

@@ -271,7 +271,7 @@ fn p10_every_text_is_one_line() {
 fn commands_have_names() {
     let names: Vec<&str> = Command::ALL.iter().map(|command| command.name()).collect();
     let expected = "/new /reset /undo /session list /session resume /session show /session rename /session fork \
-                    /session split /session delete /continue /fresh /older /control /status /why /help";
+                    /session split /session delete /continue /fresh /older /control /recall /status /why /help";
     assert_eq!(names.join(" "), expected);
 }
 

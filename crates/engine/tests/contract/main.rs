@@ -5,5 +5,6 @@
 mod deciding;
 mod lifecycle;
 mod navigation;
+mod recall;
 mod script;
 mod users;

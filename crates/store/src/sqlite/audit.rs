@@ -1,7 +1,7 @@
 //! Checks what the fold of a log cannot see: the file itself, its guards, and rows that belong to nothing.
 
 use super::fault::OrFault;
-use super::{open, rows};
+use super::{audit_search, open, rows};
 use crate::error::Error;
 use rusqlite::{Connection, Params};
 use segue_core::scope::Key;
@@ -42,13 +42,14 @@ const STRAYS: &[(&str, &str)] = &[
 ];
 
 fn audit_scope(db: &Connection, scope: &Key) -> Result<Vec<String>, Error> {
-    let Some((id, _)) = rows::find(db, scope)? else { return Ok(Vec::new()) };
+    let Some((id, head)) = rows::find(db, scope)? else { return Ok(Vec::new()) };
     let mut problems = Vec::new();
     let live = count(db, "SELECT count(*) FROM sessions WHERE scope = ?1 AND merged_into IS NULL", [id.0])?;
     let counted = count(db, "SELECT sessions FROM scopes WHERE id = ?1", [id.0])?;
     if live != counted {
         problems.push(format!("the scope's row counts {counted} sessions, there are {live}"));
     }
+    problems.extend(audit_search::audit(db, id, head)?);
     for (sql, what) in STRAYS {
         let strays = count(db, sql, [id.0])?;
         if strays > 0 {
@@ -69,7 +70,9 @@ fn audit_file(db: &Connection) -> Result<Vec<String>, Error> {
         }
     }
     problems.extend(differences_of_schema(db)?);
-    for table in ["segments", "sessions", "seen", "garbage", "boundaries", "standing"] {
+    for table in
+        ["segments", "sessions", "seen", "garbage", "boundaries", "standing", "postings", "terms", "indexed"]
+    {
         let sql = format!("SELECT count(*) FROM {table} WHERE scope NOT IN (SELECT id FROM scopes)");
         let strays = count(db, &sql, [])?;
         if strays > 0 {

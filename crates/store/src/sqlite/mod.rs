@@ -5,14 +5,17 @@
 
 mod append;
 mod audit;
+mod audit_search;
 mod fault;
 mod open;
 mod query;
 mod rows;
+mod search;
 mod sweep;
 mod writer;
 
 use crate::error::Error;
+use crate::search::{Hit, Query};
 use crate::store::Store;
 use crate::types::{Append, Page, Reading, ScopeRow};
 use async_trait::async_trait;
@@ -74,6 +77,12 @@ impl Sqlite {
         let joined = tokio::task::spawn_blocking(work).await;
         joined.map_err(|error| Error::unavailable("reading the database", error))?
     }
+
+    /// Brings the index of a scope up to an entry.
+    async fn index(&self, scope: &Key, head: Seq) -> Result<(), Error> {
+        while self.writer.index(scope).await? < head {}
+        Ok(())
+    }
 }
 
 #[async_trait]
@@ -120,6 +129,20 @@ impl Store for Sqlite {
     async fn scopes(&self, page: &Page) -> Result<Vec<ScopeRow>, Error> {
         let page = page.clone();
         self.query(move |db| query::scopes(db, &page)).await
+    }
+
+    async fn search(&self, scope: &Key, query: &Query) -> Result<Vec<Hit>, Error> {
+        let key = scope.clone();
+        if let Some(head) = self.query(move |db| search::behind(db, &key)).await? {
+            match self.index(scope, head).await {
+                Ok(()) => {}
+                // A full disk or another writer is in the way: then the log itself is read.
+                Err(Error::Unavailable { .. }) => return crate::search::scan(self, scope, query).await,
+                Err(error) => return Err(error),
+            }
+        }
+        let (scope, query) = (scope.clone(), query.clone());
+        self.query(move |db| search::search(db, &scope, &query)).await
     }
 
     async fn sweep(&self) -> Result<usize, Error> {

@@ -63,8 +63,43 @@ pub(super) fn seen(db: &Connection, scope: &Key, id: &MessageId) -> Result<Optio
 
 pub(super) fn get(db: &Connection, scope: &Key, seq: Seq) -> Result<Option<Record>, Error> {
     let Some((scope, _)) = rows::find(db, scope)? else { return Ok(None) };
+    entry(db, entry_id(scope, seq))
+}
+
+/// Reads one entry by its number in the database.
+pub(super) fn entry(db: &Connection, id: i64) -> Result<Option<Record>, Error> {
     let sql = format!("SELECT {COLUMNS} FROM entries WHERE id = ?1");
-    Ok(records(db, &sql, [entry_id(scope, seq)])?.pop())
+    Ok(records(db, &sql, [id])?.pop())
+}
+
+/// Reads messages of a scope behind an entry and up to another, in order.
+pub(super) fn messages(
+    db: &Connection,
+    scope: ScopeId,
+    after: Seq,
+    through: Seq,
+    limit: usize,
+) -> Result<Vec<Record>, Error> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM entries WHERE id > ?1 AND id <= ?2 AND kind < 10 ORDER BY id LIMIT ?3"
+    );
+    let limit = limit.min(i64::MAX as usize) as i64;
+    records(db, &sql, params![entry_id(scope, after), entry_id(scope, through), limit])
+}
+
+/// Reads what a segment holds between two entries and what goes with it, in order.
+pub(super) fn of_segment(
+    db: &Connection,
+    first: i64,
+    last: i64,
+    segment: i64,
+    limit: i64,
+) -> Result<Vec<Record>, Error> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM entries WHERE id BETWEEN ?1 AND ?2 AND segment = ?3
+         AND kind NOT BETWEEN 20 AND 39 ORDER BY id LIMIT ?4"
+    );
+    records(db, &sql, params![first, last, segment, limit])
 }
 
 pub(super) fn log(db: &Connection, scope: &Key, after: Seq, limit: usize) -> Result<Vec<Record>, Error> {

@@ -1,11 +1,12 @@
 //! The one writer: a thread that lets the turns which wait for it share a commit.
 
 use super::fault::{OrFault, fault};
-use super::{append, sweep};
+use super::{append, search, sweep};
 use crate::error::Error;
 use crate::types::Append;
 use rusqlite::Connection;
-use segue_core::entry::{Bytes, Record};
+use segue_core::entry::{Bytes, Record, Seq};
+use segue_core::scope::Key;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc::error::TryRecvError;
@@ -26,11 +27,20 @@ const COMPANY_SHARE: u32 = 8;
 const WAL_PAGES_IDLE_MAX: usize = 1_000;
 const WAL_PAGES_BUSY_MAX: usize = 16_000;
 
+/// About how many pages a step of indexing writes.
+const INDEX_PAGES: usize = 1_000;
+
 type Answer<T> = oneshot::Sender<Result<T, Error>>;
 
 enum Job {
     Append(Box<Append>, Answer<()>),
+    Chore(Chore),
+}
+
+/// What can wait until a turn is written.
+enum Chore {
     Sweep(Answer<usize>),
+    Index(Key, Answer<Seq>),
 }
 
 /// An append, and who waits for it.
@@ -63,7 +73,12 @@ impl Writer {
 
     /// Sweeps until nothing is left.
     pub(super) async fn sweep(&self) -> Result<usize, Error> {
-        self.ask(Job::Sweep).await
+        self.ask(|answer| Job::Chore(Chore::Sweep(answer))).await
+    }
+
+    /// Indexes some more messages of a scope for searching, and tells how far the index goes now.
+    pub(super) async fn index(&self, scope: &Key) -> Result<Seq, Error> {
+        self.ask(|answer| Job::Chore(Chore::Index(scope.clone(), answer))).await
     }
 
     async fn ask<T>(&self, job: impl FnOnce(Answer<T>) -> Job) -> Result<T, Error> {
@@ -99,26 +114,38 @@ struct Desk {
 impl Desk {
     fn run(mut self) {
         while let Some(job) = self.inbox.blocking_recv() {
-            let mut sweeps = Vec::new();
+            let mut chores = Vec::new();
             match job {
-                Job::Append(append, answer) => self.write((append, answer), &mut sweeps),
-                Job::Sweep(answer) => sweeps.push(answer),
+                Job::Append(append, answer) => self.write((append, answer), &mut chores),
+                Job::Chore(chore) => chores.push(chore),
             }
-            for answer in sweeps {
-                let swept = self.sweep();
-                self.forget |= !matches!(swept, Ok(0));
-                self.forget();
-                let _ = answer.send(swept);
+            for chore in chores {
+                self.run_chore(chore);
             }
             self.checkpoint();
         }
     }
 
+    fn run_chore(&mut self, chore: Chore) {
+        match chore {
+            Chore::Sweep(answer) => {
+                let swept = self.sweep();
+                self.forget |= !matches!(swept, Ok(0));
+                self.forget();
+                let _ = answer.send(swept);
+            }
+            Chore::Index(scope, answer) => {
+                self.pages += INDEX_PAGES;
+                let _ = answer.send(search::step(&mut self.db, &scope));
+            }
+        }
+    }
+
     /// Writes a turn, and those that come while it is being written, in one transaction; each of them
     /// whole or not at all. All are answered once it is durable.
-    fn write(&mut self, first: Turn, sweeps: &mut Vec<Answer<usize>>) {
+    fn write(&mut self, first: Turn, chores: &mut Vec<Chore>) {
         let mut answers = Vec::new();
-        let done = self.transaction(first, &mut answers, sweeps);
+        let done = self.transaction(first, &mut answers, chores);
         if done.is_err() {
             let _ = self.roll_back();
         }
@@ -135,7 +162,7 @@ impl Desk {
         &mut self,
         first: Turn,
         answers: &mut Vec<(Answer<()>, Result<(), Error>)>,
-        sweeps: &mut Vec<Answer<usize>>,
+        chores: &mut Vec<Chore>,
     ) -> Result<(), Error> {
         let (append, answer) = first;
         self.note(&append);
@@ -147,7 +174,7 @@ impl Desk {
             self.roll_back()?;
             self.execute("BEGIN IMMEDIATE")?;
         }
-        while let Some((append, answer)) = self.next_turn(answers.len(), sweeps) {
+        while let Some((append, answer)) = self.next_turn(answers.len(), chores) {
             self.note(&append);
             answers.push((answer, Ok(())));
             self.execute("SAVEPOINT turn")?;
@@ -166,14 +193,14 @@ impl Desk {
     }
 
     /// Takes the next turn that has come meanwhile, if there is one and the commit has room for it.
-    fn next_turn(&mut self, shared: usize, sweeps: &mut Vec<Answer<usize>>) -> Option<Turn> {
+    fn next_turn(&mut self, shared: usize, chores: &mut Vec<Chore>) -> Option<Turn> {
         if shared >= SHARED_MAX {
             return None;
         }
         loop {
             match self.next_job(shared)? {
                 Job::Append(append, answer) => return Some((append, answer)),
-                Job::Sweep(answer) => sweeps.push(answer),
+                Job::Chore(chore) => chores.push(chore),
             }
         }
     }

@@ -4,6 +4,7 @@
 
 mod model;
 mod operations;
+mod searching;
 mod suite;
 mod tasks;
 mod world;

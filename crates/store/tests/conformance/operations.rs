@@ -35,6 +35,7 @@ pub enum Operation {
     Erase(u8),
     Sweep,
     Reopen,
+    Search,
 }
 
 pub fn any_operations() -> impl Strategy<Value = Vec<Operation>> {
@@ -57,6 +58,7 @@ pub fn any_operations() -> impl Strategy<Value = Vec<Operation>> {
         1 => any::<u8>().prop_map(Erase),
         1 => Just(Sweep),
         1 => Just(Reopen),
+        1 => Just(Search),
     ];
     prop::collection::vec(one, 1..40)
 }
@@ -245,6 +247,7 @@ impl<'a> Pair<'a> {
             Operation::Sweep => {
                 self.world.store.sweep().await.unwrap();
             }
+            Operation::Search => self.search().await,
             Operation::Reopen => {
                 if self.bench.is_durable() {
                     self.world.store = std::sync::Arc::new(segue_store::memory::Memory::default());
@@ -305,6 +308,20 @@ impl<'a> Pair<'a> {
             let header = |r: &Record| (r.seq, r.segment, r.at, r.nth, r.kind);
             assert_eq!(header(before), header(record));
             assert!(before.bytes == record.bytes || erased, "sealed bytes never change");
+        }
+    }
+
+    /// A message is found if a session other than the latest sees it and it was not erased; nothing else is.
+    pub async fn search(&self) {
+        let state = self.world.state().await;
+        let latest = self.model.latest.and_then(|latest| self.model.live.get(&latest));
+        for message in self.places.keys() {
+            let seen = self.model.live.values().any(|said| said.contains(message));
+            let hidden = latest.is_some_and(|said| said.contains(message));
+            let expected = seen && !hidden && !self.model.erased.contains(message);
+            let hits = super::searching::search(&self.world, &state, &message.to_string()).await;
+            let found: Vec<Seq> = hits.iter().map(|hit| hit.record.seq).collect();
+            assert_eq!(found.contains(&self.places[message]), expected, "message {message}");
         }
     }
 

@@ -1,5 +1,7 @@
 //! The suite.
 
+pub use super::searching::*;
+
 use super::Bench;
 use super::operations::{Operation, Pair};
 use super::world::{World, said};
@@ -28,6 +30,9 @@ macro_rules! tests {
             concurrent_appends_to_one_scope_lose_nothing,
             odd_texts_come_back_as_they_were,
             a_sweep_changes_nothing_that_is_folded,
+            m_d2_a_search_finds_what_was_said_and_nothing_that_is_gone,
+            m_d2_a_search_never_crosses_a_scope,
+            x11_a_search_finds_chinese_words,
         );
 
         #[test]
@@ -72,6 +77,7 @@ pub fn random_operations(make: &dyn Fn() -> Box<dyn Bench>) {
                 pair.step(operation).await;
                 pair.check().await;
             }
+            pair.search().await;
             pair.verify().await;
         });
         Ok(())
@@ -327,7 +333,7 @@ pub async fn odd_texts_come_back_as_they_were(bench: &dyn Bench) {
     assert!(world.whole_log().await.iter().any(|r| r.kind == Kind::Decision));
 }
 
-fn reopen(bench: &dyn Bench, world: &mut World) {
+pub fn reopen(bench: &dyn Bench, world: &mut World) {
     if bench.is_durable() {
         // The old one is dropped first: some stores allow one owner only.
         let nothing: Arc<dyn Store> = Arc::new(segue_store::memory::Memory::default());

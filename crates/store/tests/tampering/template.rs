@@ -6,6 +6,7 @@ use rusqlite::types::Value;
 use segue_core::decide::Command;
 use segue_core::message::{Message, Role};
 use segue_core::session::{Number, Title};
+use segue_store::search::{Query, Reach, Sight};
 use segue_store::{Location, Page, Store};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -54,6 +55,10 @@ async fn fill(store: Arc<dyn Store>, scope: &str) {
     world.run(&Command::New { first: None }).await.unwrap();
     world.say_as("the last word", "id-last").await.unwrap();
     world.store.sweep().await.unwrap();
+    // So that there is an index for searching, too.
+    let sight = Arc::new(Sight::of(&*world.state().await, Reach::Everything));
+    let query = Query { text: "message".into(), sight, limit: 10 };
+    assert_eq!(world.store.search(&world.scope, &query).await.unwrap().len(), 3);
     world.verify().await;
 }
 

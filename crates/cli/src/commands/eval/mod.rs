@@ -1,6 +1,7 @@
 //! `segue eval`: how right, how honest and how quick the built-in classifier is.
 
 mod decisions;
+mod recall;
 
 use crate::args::{Common, Eval};
 use crate::{Exit, json, out};
@@ -18,6 +19,9 @@ use std::time::Instant;
 pub async fn run(common: &Common, options: &Eval) -> anyhow::Result<Exit> {
     if options.decisions {
         return decisions::run(common, options).await;
+    }
+    if options.recall {
+        return recall::run(common, options).await;
     }
     let sets = options.files.iter().map(|file| read(file, options)).collect::<anyhow::Result<Vec<_>>>()?;
     let begun = Instant::now();

@@ -236,6 +236,7 @@ pub(super) fn about(command: Command) -> &'static str {
         Command::Fresh => "answer our question: start fresh with that message",
         Command::Older => "answer our question: it belongs to the older session",
         Command::Control => "let model NAME help to decide in this session; without NAME the usual one",
+        Command::Recall => "look for QUERY in the earlier sessions of this chat",
         Command::Status => "tell where this conversation stands",
         Command::Why => "tell why the last messages went where they went",
         Command::Help => "show this list",
@@ -252,6 +253,7 @@ pub(super) fn usage(command: Command) -> String {
         Command::SessionFork | Command::SessionSplit => {
             format!("Usage: {syntax} (M is the number of a message from /session show)")
         }
+        Command::Recall => format!("Usage: {syntax} (QUERY is what to look for)"),
         Command::Why => format!("Usage: {syntax} (COUNT is how many decisions to show)"),
         Command::Control => format!("Usage: {syntax} (NAME is a model of the configuration, or builtin)"),
         Command::Undo

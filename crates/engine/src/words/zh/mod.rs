@@ -222,6 +222,7 @@ pub(super) fn about(command: Command) -> &'static str {
         Command::Fresh => "回答我们的问题：用那条消息重新开始",
         Command::Older => "回答我们的问题：它属于之前的会话",
         Command::Control => "让模型 NAME 协助判断这个会话；不写 NAME 则恢复默认",
+        Command::Recall => "在本聊天较早的会话里查找 QUERY",
         Command::Status => "查看当前会话的情况",
         Command::Why => "说明最近的消息为什么归入所在的会话",
         Command::Help => "显示这份列表",
@@ -238,6 +239,7 @@ pub(super) fn usage(command: Command) -> String {
         Command::SessionFork | Command::SessionSplit => {
             format!("用法：{syntax}（M 是 /session show 里的消息编号）")
         }
+        Command::Recall => format!("用法：{syntax}（QUERY 是要查找的内容）"),
         Command::Why => format!("用法：{syntax}（COUNT 是要显示的条数）"),
         Command::Control => format!("用法：{syntax}（NAME 是配置里的模型名，或 builtin）"),
         Command::Undo

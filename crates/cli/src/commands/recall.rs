@@ -1,0 +1,68 @@
+//! `segue recall` and `segue search`: what earlier sessions say about something.
+
+use crate::args::{Common, Recalling};
+use crate::setup::{self, Absent};
+use crate::{Exit, json, layout, out, paint};
+use segue_engine::Engine;
+use segue_engine::recall::{Fragment, Recall, Recalled};
+use segue_store::search::Reach;
+use serde_json::{Value, json};
+
+/// Recalls from one scope.
+pub async fn run(common: &Common, options: &Recalling) -> anyhow::Result<Exit> {
+    let engine = setup::engine(common, Absent::Empty).await?;
+    let recall = Recall {
+        count_max: options.count,
+        tokens_max: options.tokens,
+        reach: if options.also_latest { Reach::Everything } else { Reach::Archived },
+        ..Recall::new(&options.query, &options.why)
+    };
+    let recalled = engine.recall(&options.scope, &recall).await?;
+    if recalled.fragments.is_empty() && !common.json {
+        out::line("Nothing about that was found in earlier sessions of this scope.")?;
+    }
+    print(common, &engine, &recalled)
+}
+
+/// Searches all scopes, for the operator.
+pub async fn search(common: &Common, query: &str, limit: usize) -> anyhow::Result<Exit> {
+    let engine = setup::engine(common, Absent::Empty).await?;
+    let found = engine.search(query, limit).await?;
+    if found.fragments.is_empty() && !common.json {
+        out::line("Nothing about that was found.")?;
+    }
+    print(common, &engine, &found)
+}
+
+fn print(common: &Common, engine: &Engine, recalled: &Recalled) -> anyhow::Result<Exit> {
+    if common.json {
+        let fragments: Vec<Value> = recalled.fragments.iter().map(fragment).collect();
+        json::print(&json!({ "fragments": fragments }))?;
+        return Ok(Exit::Done);
+    }
+    for fragment in &recalled.fragments {
+        let Fragment { session, seq, role, score, .. } = fragment;
+        let zone = engine.config().time_zone_for(&session.scope, None);
+        let at = layout::time(fragment.at, &zone);
+        let source = paint::strong(format!("{session}, message {seq}"));
+        out::line(format!("{source}  {}", paint::dim(format!("{at}, score {score:.2}"))))?;
+        let text = layout::printable(&fragment.text);
+        for line in layout::wrap(&format!("{role}: {text}"), layout::width() - 2) {
+            out::line(format!("  {line}"))?;
+        }
+    }
+    Ok(Exit::Done)
+}
+
+fn fragment(fragment: &Fragment) -> Value {
+    json!({
+        "session": fragment.session.to_string(),
+        "segment": json::segment(&fragment.session.scope, fragment.segment),
+        "seq": fragment.seq,
+        "role": fragment.role.name(),
+        "text": fragment.text,
+        "score": fragment.score,
+        "rationale": fragment.rationale,
+        "at": fragment.at.to_string(),
+    })
+}

@@ -1,0 +1,160 @@
+//! Recall (M-D2): only on request, only with a reason, only from the own scope.
+
+use super::script::{play, stage_on};
+use segue_core::entry::Seq;
+use segue_core::message::Role;
+use segue_engine::recall::{FRAGMENTS_MAX, Recall};
+use segue_engine::{Error, Inbound, Request};
+use segue_store::memory::Memory;
+use segue_store::search::Reach;
+use segue_store::sqlite::Sqlite;
+use std::sync::Arc;
+
+const SCRIPT: &str = "
+    10:00 user: The harbour master wants the crane moved before Easter
+    10:01 assistant: Noted: the crane goes to pier four before Easter.
+    10:02 user: /new
+    10:03 user: How long do I boil quail eggs?
+    10:04 assistant: Two and a half minutes, then cold water.
+    10:05 user: /new
+    10:06 user: Which crane did we see in Hamburg?
+";
+
+/// M-D1, M-D2: nothing of an earlier session comes in by itself; it takes a query and a rationale.
+#[tokio::test]
+async fn history_recall_requires_explicit_selection() {
+    let stage = play("", SCRIPT).await;
+    let context = stage.engine.context(&stage.scope).await.unwrap();
+    let given: Vec<&str> = context.messages.iter().map(|told| told.text.as_str()).collect();
+    assert_eq!(given, ["Which crane did we see in Hamburg?"], "although it has a word of the first session");
+    for (query, why) in [("", "asked"), (" \n", "asked")] {
+        let refused = stage.engine.recall(&stage.scope, &Recall::new(query, why)).await;
+        assert!(matches!(refused, Err(Error::NoQuery)), "{refused:?}");
+    }
+    for why in ["", "  "] {
+        let refused = stage.engine.recall(&stage.scope, &Recall::new("crane", why)).await;
+        assert!(matches!(refused, Err(Error::NoRationale)), "{refused:?}");
+    }
+    let recalled =
+        stage.engine.recall(&stage.scope, &Recall::new("the crane", "the user asked")).await.unwrap();
+    assert_eq!(recalled.fragments.len(), 2);
+    for fragment in &recalled.fragments {
+        assert_eq!(fragment.session.to_string(), "agent:main:cli:direct:me", "the first session");
+        assert_eq!(fragment.rationale, "the user asked");
+        assert!(fragment.score > 0.0 && fragment.score <= 1.0);
+        assert!(fragment.text.contains("crane"));
+    }
+    // Reading changed nothing: neither the log nor the next context.
+    assert_eq!(stage.engine.context(&stage.scope).await.unwrap(), context);
+    stage.verify().await;
+}
+
+/// M-D2: the latest session is in the context already, and is looked into only if asked.
+#[tokio::test]
+async fn m_d2_the_latest_session_is_recalled_only_if_asked() {
+    let stage = play("", SCRIPT).await;
+    let mut recall = Recall::new("Hamburg", "to see where");
+    assert!(stage.engine.recall(&stage.scope, &recall).await.unwrap().fragments.is_empty());
+    recall.reach = Reach::Everything;
+    let found = stage.engine.recall(&stage.scope, &recall).await.unwrap();
+    assert_eq!(found.fragments.len(), 1);
+    assert_eq!((found.fragments[0].role, found.fragments[0].session.number.0), (Role::User, 3));
+}
+
+/// M-D2: count and tokens are bounded, whatever is asked.
+#[tokio::test]
+async fn m_d2_a_recall_is_bounded() {
+    let mut stage = stage_on(Arc::new(Memory::default()), "session.backlog_limit = 100").await;
+    for n in 0..60 {
+        let words = "and many more words about nothing at all ".repeat(50);
+        stage.say(&format!("10:00 user: the lighthouse report number {n} {words}")).await;
+        stage.say("10:01 user: /new").await;
+    }
+    let recall =
+        |count_max, tokens_max| Recall { count_max, tokens_max, ..Recall::new("lighthouse", "a test") };
+    let all = stage.engine.recall(&stage.scope, &recall(usize::MAX, u64::MAX)).await.unwrap();
+    assert!(all.fragments.len() <= FRAGMENTS_MAX && all.fragments.len() > 10);
+    assert!(all.fragments.iter().all(|f| f.text.contains("lighthouse") && f.text.chars().count() <= 602));
+    assert_eq!(stage.engine.recall(&stage.scope, &recall(2, u64::MAX)).await.unwrap().fragments.len(), 2);
+    assert_eq!(stage.engine.recall(&stage.scope, &recall(9, 400)).await.unwrap().fragments.len(), 2);
+    assert!(stage.engine.recall(&stage.scope, &recall(9, 3)).await.unwrap().fragments.is_empty());
+}
+
+/// M-D2: what was erased or deleted is never recalled, also if it was found before.
+#[tokio::test]
+async fn m_d2_what_is_gone_is_not_recalled() {
+    let folder = tempfile::tempdir().unwrap();
+    let sqlite = Arc::new(Sqlite::open(&folder.path().join("segue.db")).unwrap());
+    for store in [sqlite as Arc<dyn segue_store::Store>, Arc::new(Memory::default())] {
+        let mut stage = stage_on(store, "").await;
+        stage.play(SCRIPT).await;
+        let crane = Recall::new("crane", "a test");
+        let seq = stage.engine.recall(&stage.scope, &crane).await.unwrap().fragments[0].seq;
+        let now = stage.state().await.clock;
+        stage.engine.request(&stage.scope, now, &Request::Erase(vec![seq])).await.unwrap();
+        let left = stage.engine.recall(&stage.scope, &crane).await.unwrap().fragments;
+        assert!(left.len() == 1 && left[0].seq != seq);
+        stage.say("10:10 user: /session delete 3").await;
+        assert!(stage.engine.recall(&stage.scope, &crane).await.unwrap().fragments.is_empty());
+        assert!(seq > Seq::ZERO);
+        stage.verify().await;
+    }
+}
+
+/// The command: its rationale is that the user asked, and it is answered in the user's language.
+#[tokio::test]
+async fn m_d2_a_person_recalls_by_a_command() {
+    let mut stage = play("", SCRIPT).await;
+    let before = stage.state().await.head;
+    let reply = stage.say("10:07 user: /recall quail eggs").await.reply.unwrap();
+    assert!(reply.contains("agent:main:cli:direct:me#2, message"), "{reply}");
+    assert!(reply.contains("user: How long do I boil quail eggs?"), "{reply}");
+    let reply = stage.say("10:07 user: /recall zeppelin").await.reply.unwrap();
+    assert_eq!(reply, "Nothing about that was found in earlier sessions.");
+    let reply = stage.say("10:07 user: /recall").await.reply.unwrap();
+    assert_eq!(reply, "Usage: /recall QUERY (QUERY is what to look for)");
+    assert_eq!(stage.state().await.head, before, "a recall by a command writes nothing");
+}
+
+/// Isolation: many scopes with the same words and a mark each, asked at once; no recall ever holds another's mark.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn m_d2_x9_no_recall_holds_the_mark_of_another_scope() {
+    const SCOPES: usize = 120;
+    let folder = tempfile::tempdir().unwrap();
+    let sqlite = Arc::new(Sqlite::open(&folder.path().join("segue.db")).unwrap());
+    for store in [sqlite as Arc<dyn segue_store::Store>, Arc::new(Memory::default())] {
+        let engine = Arc::new(stage_on(store, "").await.engine);
+        let mut tasks = tokio::task::JoinSet::new();
+        for n in 0..SCOPES {
+            let engine = engine.clone();
+            tasks.spawn(async move {
+                let scope: segue_core::scope::Key =
+                    format!("agent:main:cli:direct:person{n}").parse().unwrap();
+                let at = "2026-03-01T10:00:00Z".parse().unwrap();
+                for session in 0..3 {
+                    for text in [
+                        format!("the secret of the lighthouse is zq{n}x, part {session}"),
+                        format!("灯塔的秘密是 zq{n}x"),
+                        "/new".to_owned(),
+                    ] {
+                        engine.receive(Inbound::user(scope.clone(), at, text)).await.unwrap();
+                    }
+                }
+                for query in ["secret of the lighthouse", "灯塔的秘密", &format!("zq{}x", (n + 1) % SCOPES)]
+                {
+                    let recall =
+                        Recall { count_max: 50, tokens_max: u64::MAX, ..Recall::new(query, "a test") };
+                    let recalled = engine.recall(&scope, &recall).await.unwrap();
+                    let own = format!("zq{n}x");
+                    assert!(
+                        recalled.fragments.iter().all(|f| f.text.contains(&own) && f.session.scope == scope)
+                    );
+                    assert_eq!(recalled.fragments.is_empty(), query.starts_with("zq"), "{query}");
+                }
+            });
+        }
+        while let Some(done) = tasks.join_next().await {
+            done.unwrap();
+        }
+    }
+}

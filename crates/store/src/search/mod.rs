@@ -1,0 +1,112 @@
+//! Full-text search over the messages of one scope, in English and Chinese.
+//!
+//! Cutting text into terms and ranking are here and nowhere else: a store only hands out postings, so that every
+//! store gives the same hits. One that keeps no index is scanned.
+
+mod pile;
+mod rank;
+mod sight;
+mod stem;
+mod terms;
+
+pub(crate) use pile::Pile;
+pub(crate) use rank::{Corpus, Postings, Visit, rank};
+pub use sight::{Reach, Sight};
+pub(crate) use terms::asked;
+pub use terms::{Term, places};
+
+use crate::error::Error;
+use crate::store::Store;
+use segue_core::entry::{Body, Record, Seq};
+use segue_core::scope::Key;
+use segue_core::segment;
+use segue_core::session::Number;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// How many hits a search gives at most, whatever is asked.
+pub const HITS_MAX: usize = 200;
+
+/// How many entries a scan reads at once.
+const PAGE: usize = 1_000;
+
+/// What is looked for.
+#[derive(Debug, Clone)]
+pub struct Query {
+    /// The words, as a person typed them.
+    pub text: String,
+    /// Which messages may be found, and whose they are.
+    pub sight: Arc<Sight>,
+    /// How many hits, at most.
+    pub limit: usize,
+}
+
+/// A message that was found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Hit {
+    /// The message.
+    pub record: Record,
+    /// The session that it belongs to; the oldest one where several share it.
+    pub session: Number,
+    /// How well it and its session match, from 0 to 1.
+    pub score: f64,
+}
+
+/// A term in a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Posting {
+    pub seq: Seq,
+    pub segment: segment::Number,
+    /// How often the message has the term.
+    pub count: u32,
+    /// How many terms the message has.
+    pub length: u32,
+}
+
+/// Returns what an entry says for searching; nothing if it is no message, was erased, or repeats another session.
+pub(crate) fn said(record: &Record) -> Option<String> {
+    record.kind.role()?;
+    match record.body() {
+        // What was carried over is found where it was said.
+        Ok(Body::Message(_, message)) if message.carried_from.is_none() => Some(message.text),
+        _ => None,
+    }
+}
+
+/// Counts the terms of a text, and how many there are in all.
+pub(crate) fn counted(text: &str) -> (HashMap<Term, u32>, u32) {
+    let mut counts = HashMap::new();
+    let mut length = 0_u32;
+    for term in terms::terms(text) {
+        *counts.entry(term).or_insert(0) += 1;
+        length += 1;
+    }
+    (counts, length)
+}
+
+/// Searches a store that keeps no index by reading the scope's log.
+pub(crate) async fn scan<S: Store + ?Sized>(
+    store: &S,
+    scope: &Key,
+    query: &Query,
+) -> Result<Vec<Hit>, Error> {
+    let asked = asked(&query.text);
+    let mut pile = Pile::of(&asked);
+    let mut after = Seq::ZERO;
+    loop {
+        let page = store.log(scope, after, PAGE).await?;
+        let Some(last) = page.last() else { break };
+        after = last.seq;
+        page.iter().for_each(|record| pile.add(record));
+    }
+    let mut hits = Vec::new();
+    for ranked in rank(&pile, &asked, &query.sight, query.limit.min(HITS_MAX))? {
+        // Someone may have erased it meanwhile.
+        if let Some(record) = store.get(scope, ranked.seq).await?
+            && said(&record).is_some()
+        {
+            hits.push(Hit { record, session: ranked.session, score: ranked.score });
+        }
+    }
+    Ok(hits)
+}

@@ -1,0 +1,63 @@
+//! Sight: which messages of a scope a search may find, and whose they are.
+
+use segue_core::Timestamp;
+use segue_core::entry::Seq;
+use segue_core::segment;
+use segue_core::session::Number;
+use segue_core::span::Spans;
+use segue_core::state::State;
+use std::collections::HashMap;
+
+/// How far a search goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Reach {
+    /// What the latest session does not see: that is in the context already.
+    #[default]
+    Archived,
+    /// The latest session too.
+    Everything,
+}
+
+/// Which messages may be found. What no session sees any more is never among them.
+#[derive(Debug, Clone, Default)]
+pub struct Sight {
+    owners: HashMap<segment::Number, Vec<(Seq, Seq, Number)>>,
+    hidden: Spans,
+    updated: HashMap<Number, Timestamp>,
+    now: Timestamp,
+}
+
+impl Sight {
+    /// Makes the sight of a scope as it is.
+    pub fn of(state: &State, reach: Reach) -> Self {
+        let mut sight = Self { now: state.clock, ..Self::default() };
+        if let (Reach::Archived, Some(latest)) = (reach, state.latest()) {
+            sight.hidden = state.view(latest);
+        }
+        let mut sessions: Vec<Number> = state.list().map(|(number, _)| number).collect();
+        // A fork shares its parent's past: that is the parent's.
+        sessions.sort_unstable();
+        for number in sessions {
+            for span in state.view(number).iter() {
+                sight.owners.entry(span.segment).or_default().push((span.first, span.last, number));
+            }
+            sight.updated.extend(state.updated_at(number).map(|at| (number, at)));
+        }
+        sight
+    }
+
+    /// Tells whose a message is, if it may be found.
+    pub fn owner(&self, segment: segment::Number, seq: Seq) -> Option<Number> {
+        if self.hidden.hold(segment, seq) {
+            return None;
+        }
+        let owners = self.owners.get(&segment)?;
+        owners.iter().find(|(first, last, _)| *first <= seq && seq <= *last).map(|(_, _, owner)| *owner)
+    }
+
+    /// Tells how many days ago a session was last written, seen from the last entry of the scope.
+    pub(crate) fn days(&self, session: Number) -> f64 {
+        let at = self.updated.get(&session).copied().unwrap_or(self.now);
+        self.now.duration_since(at).as_secs_f64().max(0.0) / 86_400.0
+    }
+}
