@@ -3,7 +3,8 @@
 use crate::world::{World, check};
 
 /// Every command, as it is typed.
-const COMMANDS: [&str; 27] = [
+const COMMANDS: [&str; 28] = [
+    "task",
     "chat",
     "replay",
     "scopes",

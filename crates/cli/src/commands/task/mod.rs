@@ -106,7 +106,6 @@ fn read_whole(path: &Path) -> anyhow::Result<Blob> {
 }
 
 fn done(common: &Common, engine: &Engine, outcome: Outcome) -> anyhow::Result<Exit> {
-    let _ = engine;
     let refused = outcome.action == Action::Refused;
     let text = outcome.notice.as_ref().or(outcome.reply.as_ref());
     if common.json {
