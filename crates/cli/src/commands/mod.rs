@@ -24,7 +24,7 @@ use crate::args::{Args, Command};
 pub async fn run(args: Args) -> anyhow::Result<Exit> {
     let common = args.common;
     match args.command {
-        Command::Chat(chat) => chat::run(&common, &chat).await,
+        Command::Chat(chat) => Box::pin(chat::run(&common, &chat)).await,
         Command::Replay(replay) => Box::pin(replay::run(&common, &replay)).await,
         Command::Scopes { limit } => scopes::run(&common, limit).await,
         Command::Sessions(verb) => sessions::run(&common, verb).await,

@@ -26,7 +26,7 @@ fn share(before: &[u8], after: &[u8]) -> f64 {
 async fn turn(table: &mut Table, n: usize) {
     let words = "the harbour, the ferry and the long way home ".repeat(1 + n * 7 % 5);
     table.say(Role::User, format!("Question {n}: what about {words}?")).await;
-    if n % 3 == 0 {
+    if n.is_multiple_of(3) {
         let call = ToolCall { id: format!("call_{n}"), name: "search".into(), arguments: "{\"q\":1}".into() };
         table.take(Role::Assistant, Message { tool_calls: vec![call], ..Message::default() }).await.unwrap();
         let result = Message { tool_call_id: Some(format!("call_{n}")), ..Message::text("found it") };

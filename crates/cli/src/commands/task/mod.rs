@@ -26,7 +26,7 @@ pub async fn run(common: &Common, task: Task) -> anyhow::Result<Exit> {
             let description = description.map(|text| Description::new(&text)).transpose()?;
             let engine = setup::engine(common, Absent::Make).await?;
             let verb = TaskVerb::Start { description, message: None, cut: None };
-            return done(common, &engine, act(&engine, &scope, verb).await?);
+            return done(common, act(&engine, &scope, verb).await?);
         }
         Task::Ask { scope, question } => (scope, TaskVerb::Ask { question }),
         Task::Finish { scope, summary } => (scope, TaskVerb::Finish { summary }),
@@ -64,7 +64,7 @@ pub async fn run(common: &Common, task: Task) -> anyhow::Result<Exit> {
             let engine = setup::engine(common, Absent::Empty).await?;
             engine.state(&scope).await?;
             let outcome = engine.come_back(&scope, engine.now()).await?;
-            return done(common, &engine, outcome);
+            return done(common, outcome);
         }
         Task::Status { scope } => return read::status(common, &scope).await,
         Task::Log { scope, task } => return read::log(common, &scope, task).await,
@@ -74,7 +74,7 @@ pub async fn run(common: &Common, task: Task) -> anyhow::Result<Exit> {
     let engine = setup::engine(common, Absent::Empty).await?;
     engine.state(&scope).await?;
     let outcome = act(&engine, &scope, verb).await?;
-    done(common, &engine, outcome)
+    done(common, outcome)
 }
 
 fn observe(observation: Observation) -> TaskVerb {
@@ -105,7 +105,7 @@ fn read_whole(path: &Path) -> anyhow::Result<Blob> {
     }
 }
 
-fn done(common: &Common, engine: &Engine, outcome: Outcome) -> anyhow::Result<Exit> {
+fn done(common: &Common, outcome: Outcome) -> anyhow::Result<Exit> {
     let refused = outcome.action == Action::Refused;
     let text = outcome.notice.as_ref().or(outcome.reply.as_ref());
     if common.json {
