@@ -128,11 +128,22 @@ const ERROR_WORDS: [&str; 14] = [
     "无法",
 ];
 
+/// A quick look, because this is asked of every recent message for every message: most tell of no error.
+fn may_tell_of_an_error(text: &str) -> bool {
+    let lower = text.to_ascii_lowercase();
+    let wide = |ch: char| ('\u{ff01}'..='\u{ff5e}').contains(&ch);
+    ERROR_WORDS.iter().any(|word| lower.contains(word)) || lower.chars().any(wide)
+}
+
 fn error_loop(messages: &[HealthMessage<'_>]) -> Option<Finding> {
     let mut seen: Vec<(String, usize, String)> = Vec::new();
     for message in messages {
         let mut here: Vec<String> = Vec::new();
-        for line in Window::PHRASES.cut(message.text).0.lines() {
+        let (text, _) = Window::PHRASES.cut(message.text);
+        if !may_tell_of_an_error(text) {
+            continue;
+        }
+        for line in text.lines() {
             let error = plain(line.trim());
             if error.chars().count() >= 4
                 && ERROR_WORDS.iter().any(|word| error.contains(word))
