@@ -154,7 +154,7 @@ fn flipped_bytes_are_found_or_do_no_harm() {
     assert_eq!(look(&folder.path().join("good.db")).as_ref(), Ok(&logs));
     let path = folder.path().join("bad.db");
     let (mut found, mut harmless) = (0, 0);
-    for at in (0..bytes.len()).step_by(bytes.len() / 400) {
+    for at in (0..bytes.len()).step_by(bytes.len() / 120) {
         let mut bad = bytes.clone();
         let end = (at + 1 + at % 7).min(bad.len());
         bad[at..end].iter_mut().for_each(|byte| *byte ^= 0x41);
@@ -168,7 +168,7 @@ fn flipped_bytes_are_found_or_do_no_harm() {
         }
     }
     println!("{found} found, {harmless} in bytes that nobody reads");
-    assert!(found > 200, "{found} found, {harmless} harmless");
+    assert!(found > 60, "{found} found, {harmless} harmless");
 }
 
 /// A file of the log that is not what was written is found, whatever byte of it was changed.
