@@ -109,8 +109,8 @@ impl Talk {
 
     /// Has a model answer, and keeps what it says in the session that it was asked for.
     async fn answer(&self, line: usize, speaker: &Speaker, context: &Context) -> anyhow::Result<()> {
-        let told = context.messages.iter().filter(|told| !told.text.trim().is_empty());
-        let messages: Vec<_> = told.map(|told| models::Message::new(told.role, told.text.clone())).collect();
+        let said = context.said().into_iter().filter(|(_, message)| !message.text.trim().is_empty());
+        let messages: Vec<_> = said.map(|(role, message)| models::Message::new(role, message.text)).collect();
         let mut flow = Flow::new(layout::width());
         let write = |text: String| if self.json { Ok(()) } else { out::bytes(text.as_bytes()) };
         let said = speaker.speak(&messages, |piece| write(flow.push(piece))).await?;

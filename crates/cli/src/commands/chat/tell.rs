@@ -45,9 +45,10 @@ pub fn decision(outcome: &Outcome) -> io::Result<()> {
 
 /// Tells what a model would be given.
 pub fn context(context: &Context, tokens: &OpenAiTokens) -> io::Result<()> {
-    let count: u64 = context.messages.iter().map(|told| tokens.count(&told.text)).sum();
+    let said = context.said();
+    let count: u64 = said.iter().map(|(_, message)| tokens.count(&message.text)).sum();
     let many = |n: u64, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
-    let messages = many(context.messages.len() as u64, "message");
+    let messages = many(said.len() as u64, "message");
     let tokens = many(count, "token");
     let session = context.session.number;
     paragraph(&format!("A model would be given {messages} of #{session}, {tokens}."), paint::dim)
