@@ -7,6 +7,7 @@ mod json;
 mod layout;
 mod out;
 mod paint;
+mod sessions_args;
 mod setup;
 mod task_args;
 mod transcript;

@@ -6,6 +6,8 @@ use anyhow::{Context as _, bail};
 use jiff::tz::TimeZone;
 use segue_engine::Engine;
 use segue_engine::config::{Config, Layer, Origin};
+use segue_engine::pins::Folders;
+use segue_engine::skills::{Roots, Surroundings};
 use segue_store::{Location, Store};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -42,7 +44,16 @@ pub enum Absent {
 
 /// Opens the engine on the store that the configuration names.
 pub async fn engine(common: &Common, absent: Absent) -> anyhow::Result<Engine> {
-    let config = config(common, &[])?;
+    engine_with(common, absent, &[]).await
+}
+
+/// The same, with keys that the command line sets.
+pub async fn engine_with(
+    common: &Common,
+    absent: Absent,
+    options: &[(&str, &str)],
+) -> anyhow::Result<Engine> {
+    let config = config(common, options)?;
     warn(&config);
     let location = locate(&config.store_url)?;
     let store = if absent == Absent::Empty && !is_there(&location) {
@@ -51,7 +62,45 @@ pub async fn engine(common: &Common, absent: Absent) -> anyhow::Result<Engine> {
     } else {
         open(&config.store_url)?
     };
-    Ok(Engine::open(store, config).await?)
+    let host = host(&config);
+    Ok(Engine::open(store, config).await?.with_host(host))
+}
+
+/// Finds the folders from which sessions take in skills and persona.
+pub fn host(config: &Config) -> Arc<Folders> {
+    let folder = |path: &str| Some(expand(Path::new(path)));
+    let roots = Roots {
+        workspace: folder(&config.skills.workspace),
+        user: folder(&config.skills.user),
+        bundled: bundled(),
+    };
+    let tools = config.skills.tools.clone();
+    let here: std::sync::OnceLock<Surroundings> = std::sync::OnceLock::new();
+    let around = Arc::new(move || here.get_or_init(|| surroundings(&tools)).clone());
+    Arc::new(Folders { persona: expand(Path::new(&config.persona_dir)), roots, around })
+}
+
+/// The skills that come with the program, where it is installed with some.
+fn bundled() -> Option<PathBuf> {
+    let program = std::env::current_exe().ok()?;
+    let folder = program.parent()?.parent()?.join("share").join("segue").join("skills");
+    folder.is_dir().then_some(folder)
+}
+
+/// What a skill can count on: the agent's tools, the programs on the path, the variables that are set.
+fn surroundings(tools: &[String]) -> Surroundings {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folders = std::env::split_paths(&path).filter_map(|folder| std::fs::read_dir(folder).ok());
+    let programs = folders.flatten().flatten().filter_map(|file| file.file_name().into_string().ok());
+    let programs = programs.flat_map(|name| {
+        let stem = name.strip_suffix(".exe").map(str::to_owned);
+        stem.into_iter().chain([name])
+    });
+    Surroundings {
+        tools: tools.iter().cloned().chain(programs).collect(),
+        platform: std::env::consts::OS.to_owned(),
+        env: std::env::vars_os().filter_map(|(name, _)| name.into_string().ok()).collect(),
+    }
 }
 
 /// Opens a store.

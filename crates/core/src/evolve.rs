@@ -10,6 +10,7 @@ use crate::entry::{
     Asked, Body, Branched, Dropped, Merged, Opened, Record, Resumed, Sealed, Seq, Unreadable,
 };
 use crate::message::Role;
+use crate::pins::{Pinned, Pins};
 use crate::segment;
 use crate::session::{Id, Number, Origin, Session, Status};
 use crate::span::Spans;
@@ -124,6 +125,7 @@ pub fn evolve(state: &mut State, entry: &Record) -> Result<(), Misfit> {
             fold::observe(standing_mut(state), entry, observing);
             Ok(())
         }
+        Body::Pinned(pinned) => pin(state, entry, pinned),
         Body::WorkCommit(_) | Body::Worded(_) | Body::Compacted(_) | Body::Copied(_) => Ok(()),
         Body::Message(..) | Body::Command(_) | Body::Decision(_) | Body::Erased(_) | Body::Gone(_) => Ok(()),
     }?;
@@ -241,6 +243,7 @@ fn create(state: &mut State, number: Number, id: Id, parent: Option<Number>, ori
         spans: Spans::default(),
         created_at: state.clock,
         updated_at: state.clock,
+        pins: Pins::default(),
     };
     Arc::make_mut(&mut state.sessions).insert(number, Arc::new(session));
 }
@@ -265,8 +268,9 @@ fn open_new(state: &mut State, entry: &Record, opened: &Opened) -> Result<(), Mi
 fn branch_off(state: &mut State, entry: &Record, branch: &Branched, origin: Origin) -> Result<(), Misfit> {
     create(state, branch.session, branch.id, Some(branch.parent), origin);
     open_segment(state, entry, branch.session);
+    let pins = state.sessions.get(&branch.parent).map(|parent| parent.pins.handed_on()).unwrap_or_default();
     let child = session_mut(state, entry, branch.session)?;
-    child.spans = branch.taken.clone();
+    (child.spans, child.pins) = (branch.taken.clone(), pins);
     if let Some(kept) = &branch.kept {
         session_mut(state, entry, branch.parent)?.spans = kept.clone();
         follow_task(state, branch.parent, branch.session, &branch.taken);
@@ -315,6 +319,12 @@ fn merge(state: &mut State, entry: &Record, merged: &Merged) -> Result<(), Misfi
     let boundaries = Arc::make_mut(&mut state.boundaries);
     boundaries.forget(merged.from);
     boundaries.forget(merged.into);
+    Ok(())
+}
+
+fn pin(state: &mut State, entry: &Record, pinned: &Pinned) -> Result<(), Misfit> {
+    let Some(number) = pinned.session() else { return Ok(()) };
+    session_mut(state, entry, number)?.pins.take_in(pinned);
     Ok(())
 }
 

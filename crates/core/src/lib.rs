@@ -16,6 +16,7 @@ pub mod matrix;
 pub mod message;
 pub mod notice;
 pub mod observed;
+pub mod pins;
 pub mod policy;
 pub mod refusal;
 pub mod rules;

@@ -1,7 +1,9 @@
 //! Notices: what the user is told, in a form that can be told in any language.
 
 use crate::Timestamp;
+use crate::digest::Digest;
 use crate::entry::Seq;
+use crate::pins::Model;
 use crate::session::Number;
 use crate::task::identity::TaskId;
 use crate::task::notice::TaskNotice;
@@ -132,6 +134,13 @@ pub enum Notice {
         session: Number,
         /// The model's name; nothing for the usual one.
         model: Option<String>,
+    },
+    /// A session is held to something else.
+    Pinned {
+        /// The session.
+        session: Number,
+        /// What.
+        pinned: Repinned,
     },
     /// A legacy session was emptied.
     Cleared {
@@ -300,4 +309,36 @@ impl Since {
     pub(crate) fn is_message(&self) -> bool {
         *self == Self::Message
     }
+}
+
+/// What a session is held to now. It holds no words of a file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Repinned {
+    /// All that was given.
+    All,
+    /// An agent; nothing for the one that the scope names.
+    Agent {
+        /// Its name.
+        agent: Option<String>,
+    },
+    /// The skills as they are now.
+    Skills {
+        /// Their content hash; nothing if there are none.
+        version: Option<Digest>,
+        /// Whether it is another one than before.
+        changed: bool,
+    },
+    /// The persona as it is now.
+    Persona {
+        /// Its content hash; nothing if there is none.
+        version: Option<Digest>,
+        /// Whether it is another one than before.
+        changed: bool,
+    },
+    /// A model; nothing for the usual one.
+    Model {
+        /// The model.
+        model: Option<Model>,
+    },
 }

@@ -2,6 +2,7 @@
 
 use crate::Timestamp;
 use crate::entry::Seq;
+use crate::pins::Pins;
 use crate::scope;
 use crate::span::Spans;
 use serde::{Deserialize, Serialize};
@@ -195,6 +196,8 @@ pub struct Session {
     pub created_at: Timestamp,
     /// When anything was last written into its sealed part.
     pub updated_at: Timestamp,
+    /// What it is pinned to.
+    pub pins: Pins,
 }
 
 impl Session {

@@ -11,6 +11,7 @@ use crate::mind::Mind;
 use crate::observe::may_carry;
 use crate::opinion::{Doubt, Opinion};
 use crate::outcome::Outcome;
+use crate::pins::{Host, Texts};
 use crate::request::{Refused, Request};
 use crate::route::{route, user};
 use crate::states::States;
@@ -62,6 +63,8 @@ pub struct Engine {
     ids: Arc<dyn Ids>,
     pub(crate) bells: Bells,
     pub(crate) contents: Contents,
+    pub(crate) host: Option<Arc<dyn Host>>,
+    pub(crate) texts: Texts,
 }
 
 /// What a turn goes by.
@@ -92,8 +95,9 @@ impl Engine {
         let classifier = Arc::new(Classifier::builtin()?);
         let control = Arc::new(Control::new(&config, &|_| None));
         let (clock, ids) = (Arc::new(SystemClock), Arc::new(RandomIds));
-        let (bells, contents) = (Bells::default(), Contents::default());
-        Ok(Self { store, config, classifier, control, states, clock, ids, bells, contents })
+        let (bells, contents, texts) = (Bells::default(), Contents::default(), Texts::default());
+        let host = None;
+        Ok(Self { store, config, classifier, control, states, clock, ids, bells, contents, host, texts })
     }
 
     /// Uses another clock and other ids, for tests.
@@ -108,6 +112,12 @@ impl Engine {
     pub fn with_keys(self, keys: &dyn Fn(&str) -> Option<String>) -> Self {
         let control = Arc::new(Control::new(&self.config, keys));
         Self { control, ..self }
+    }
+
+    /// Takes in skills and persona from a host when a session opens. Without one, sessions have neither.
+    #[must_use]
+    pub fn with_host(self, host: Arc<dyn Host>) -> Self {
+        Self { host: Some(host), ..self }
     }
 
     /// Tells how often models were asked, how that went, and what it cost.
@@ -355,12 +365,12 @@ impl Engine {
                 }
                 Request::Say(..) => {
                     mind = remembered.filter(|mind| mind.head == prior.head);
-                    match request.resolve(self.store.as_ref(), &prior).await? {
+                    match self.resolve(request, &prior).await? {
                         Ok(command) => command,
                         Err(refused) => return self.refuse(scope, id, refused, prior).await,
                     }
                 }
-                _ => match request.resolve(self.store.as_ref(), &prior).await? {
+                _ => match self.resolve(request, &prior).await? {
                     Ok(command) => command,
                     Err(refused) => return self.refuse(scope, id, refused, prior).await,
                 },
@@ -371,6 +381,10 @@ impl Engine {
                 Ok(decided) => decided,
                 Err(refusal) => return self.refuse(scope, id, refusal.into(), prior).await,
             };
+            // In the same append, so that no session is ever without what it is pinned to.
+            if let Some(session) = decided.opened(&prior) {
+                decided.pin(session, Box::pin(self.capture(scope)).await, turn.at)?;
+            }
             // What changes nothing is not written: a task that was kept before, a step with nothing in it.
             if decided.records.is_empty() {
                 return Ok(Committed::Done(Box::new(decided)));

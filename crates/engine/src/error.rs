@@ -43,6 +43,18 @@ pub enum Error {
         /// The scope.
         scope: scope::Key,
     },
+    /// What a session is pinned to cannot be read.
+    #[error("{what} of session {session} cannot be read: {why}; {anew} takes it in anew", what = what)]
+    Pins {
+        /// The session.
+        session: segue_core::session::Key,
+        /// What.
+        what: &'static str,
+        /// Why.
+        why: String,
+        /// The command that takes it in anew.
+        anew: &'static str,
+    },
     /// The rules refuse it.
     #[error(transparent)]
     Refused(#[from] segue_core::refusal::Refusal),
@@ -65,6 +77,7 @@ impl Error {
             | Self::NoRationale
             | Self::IdTooLong { .. }
             | Self::NoScope { .. }
+            | Self::Pins { .. }
             | Self::Refused(_)
             | Self::Classifier(_)
             | Self::Store(_) => Trouble::Failed,

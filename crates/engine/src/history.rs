@@ -15,6 +15,9 @@ use segue_store::{Filter, Reading, Take};
 /// How many characters of a message are shown where there is room for a line only.
 pub const PREVIEW_CHARS_MAX: usize = 50;
 
+/// How many commands of a session are listed.
+const COMMANDS_MAX: usize = 1_000;
+
 /// A session in a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Listed {
@@ -53,6 +56,17 @@ pub struct Told {
     pub at: Timestamp,
     /// The whole message, unless it was erased.
     pub message: Option<Message>,
+}
+
+/// A slash command as it was typed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Typed {
+    /// Its entry.
+    pub seq: Seq,
+    /// When.
+    pub at: Timestamp,
+    /// The line.
+    pub text: String,
 }
 
 /// A decision, with what it was about.
@@ -115,6 +129,18 @@ impl Engine {
         let reading = Reading { take: Take::Newest(newest), ..Reading::messages(state.view(number)) };
         let records = self.store.read(&state.scope, &reading).await?;
         Ok(records.iter().filter_map(told).collect())
+    }
+
+    /// Lists the slash commands of a session that changed something, in order; erased ones are left out.
+    pub async fn commands(&self, state: &State, number: Number) -> Result<Vec<Typed>, Error> {
+        let take = Take::Newest(COMMANDS_MAX);
+        let reading = Reading { view: state.view(number), filter: Filter::Commands, take };
+        let records = self.store.read(&state.scope, &reading).await?;
+        let typed = |record: &Record| match record.body() {
+            Ok(Body::Command(spoken)) => Some(Typed { seq: record.seq, at: record.at, text: spoken.text }),
+            Ok(_) | Err(_) => None,
+        };
+        Ok(records.iter().filter_map(typed).collect())
     }
 
     /// Explains the newest decisions of a scope, newest first.

@@ -20,6 +20,7 @@ mod observe;
 mod opinion;
 pub mod outcome;
 pub mod persona;
+pub mod pins;
 pub mod port;
 pub mod recall;
 pub mod request;

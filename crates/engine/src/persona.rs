@@ -78,6 +78,25 @@ pub enum Diagnostic {
         /// Why.
         why: String,
     },
+    /// The files are too large together, and none was taken in.
+    TooLarge {
+        /// How large they are.
+        bytes: u64,
+        /// How large they may be.
+        bytes_max: u64,
+        /// The largest file.
+        largest: Name,
+    },
+}
+
+impl Diagnostic {
+    /// Tells whether it says no more than that there is no such file: nobody needs a persona.
+    pub fn is_absence(&self) -> bool {
+        match self {
+            Self::MissingFolder {} | Self::MissingFile { .. } => true,
+            Self::Unreadable { .. } | Self::TooLarge { .. } => false,
+        }
+    }
 }
 
 impl fmt::Display for Diagnostic {
@@ -86,6 +105,10 @@ impl fmt::Display for Diagnostic {
             Self::MissingFolder {} => f.write_str("the folder of the persona is not there"),
             Self::MissingFile { name } => write!(f, "{name} is not there"),
             Self::Unreadable { name, why } => write!(f, "{name} cannot be read: {why}"),
+            Self::TooLarge { bytes, bytes_max, largest } => fmt::Display::fmt(
+                &Error::TooLarge { bytes: *bytes, bytes_max: *bytes_max, largest: *largest },
+                f,
+            ),
         }
     }
 }
@@ -172,6 +195,12 @@ impl Persona {
             }
         }
         Ok(Self::new(parts, diagnostics))
+    }
+
+    /// Makes the persona of a session that began although the files could not be taken: an empty one that says so.
+    pub fn refused(error: Error) -> Self {
+        let Error::TooLarge { bytes, bytes_max, largest } = error;
+        Self::new(Vec::new(), vec![Diagnostic::TooLarge { bytes, bytes_max, largest }])
     }
 
     /// Tells whether the version still fits the parts, after reading a stored persona.

@@ -3,10 +3,12 @@
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::outcome::{Delivery, Outcome};
+use crate::pins::Repin;
 use crate::request::{Pick, Request};
 use segue_core::Timestamp;
 use segue_core::entry::Seq;
 use segue_core::message::{Message, MessageId, Role};
+use segue_core::pins::Capture;
 use segue_core::scope;
 use segue_core::session::{Key, Number, Title};
 
@@ -15,6 +17,8 @@ use segue_core::session::{Key, Number, Title};
 pub struct Conversation {
     /// Its title.
     pub title: Option<Title>,
+    /// What it was pinned to, with all texts.
+    pub pins: Option<Box<Capture>>,
     /// Its messages, with their times, in order.
     pub messages: Vec<(Timestamp, Role, Message)>,
 }
@@ -64,6 +68,12 @@ impl Engine {
                 Delivery::First => imported.taken += 1,
                 Delivery::Again => imported.known += 1,
             }
+        }
+        // Where a part had been there before, the session has its pins already.
+        if let (Some(session), Some(pins), 0) = (&imported.session, conversation.pins, imported.known) {
+            let pin = Request::Pin(Pick::Numbered(session.number), Repin::All(pins));
+            let at = self.state(scope).await?.clock;
+            self.request(scope, at, &pin).await?;
         }
         if let (Some(session), Some(title)) = (&imported.session, conversation.title) {
             let rename = Request::Rename(Pick::Numbered(session.number), title);

@@ -1,5 +1,7 @@
 //! Requests: what people and programs ask of a scope, before it is known what that means there.
 
+use crate::persona;
+use crate::pins::Repin;
 use crate::tasks;
 use segue_core::decide::{Command, TaskCommand};
 use segue_core::entry::{Body, Kind, Record, Seq};
@@ -34,6 +36,8 @@ pub enum Request {
     Answer(Answer),
     /// Give a session a control model of its own, or the usual one again.
     Control(Pick, Option<String>),
+    /// Hold a session to another agent or model, or to what its files say now.
+    Pin(Pick, Repin),
     /// A reply that was made for a session.
     Reply(Role, Message, Number),
     /// A message that is taken over from elsewhere as it is, into the latest session.
@@ -78,6 +82,24 @@ pub enum Refused {
         /// How long the list is.
         count: usize,
     },
+    /// The configuration has no such agent.
+    NoAgent {
+        /// The name.
+        name: String,
+        /// Those there are.
+        known: Vec<String>,
+    },
+    /// The configuration has no such model.
+    NoModel {
+        /// The name.
+        name: String,
+        /// Those there are.
+        known: Vec<String>,
+    },
+    /// The persona cannot be taken in as it is now.
+    Persona(persona::Error),
+    /// Nobody says where skills and persona are.
+    NoHost,
     /// A session has no message with that number.
     NoMessage {
         /// The session that was asked.
@@ -125,6 +147,8 @@ impl Request {
             }
             Self::Keep(role, message) => Command::Keep { role: *role, message: message.clone() },
             Self::New(first) => Command::New { first: first.clone() },
+            // Only the engine knows what files and configuration say.
+            Self::Pin(..) => return Ok(Err(Refused::NoHost)),
             Self::Undo => Command::Undo,
             Self::Refuse(refusal) => Command::Refuse { refusal: refusal.clone() },
             Self::Prune(keep) => Command::Prune { keep: *keep },

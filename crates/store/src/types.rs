@@ -59,6 +59,8 @@ pub enum Filter {
     Messages,
     /// Decisions.
     Decisions,
+    /// Slash commands that changed something.
+    Commands,
     /// Everything.
     All,
 }
@@ -69,6 +71,7 @@ impl Filter {
         match self {
             Self::Messages => kind.role().is_some(),
             Self::Decisions => kind == Kind::Decision,
+            Self::Commands => kind == Kind::Command,
             Self::All => true,
         }
     }

@@ -8,6 +8,7 @@ use crate::{Exit, json, layout, out};
 use jiff::tz::TimeZone;
 use segue_core::session::{Key, Title};
 use segue_engine::history::{Listed, Told};
+use segue_engine::pins::Carried;
 use serde_json::{Value, json};
 
 pub async fn run(common: &Common, key: &Key, format: ExportFormat) -> anyhow::Result<Exit> {
@@ -17,7 +18,10 @@ pub async fn run(common: &Common, key: &Key, format: ExportFormat) -> anyhow::Re
     let listed = engine.describe(&state, key.number).await?;
     let messages = engine.messages(&state, key.number, usize::MAX).await?;
     match format {
-        ExportFormat::Segue => own(&listed, session.title.as_ref(), &messages)?,
+        ExportFormat::Segue => {
+            let pins = engine.pins_with_texts(&state, key.number).await?;
+            own(&listed, session.title.as_ref(), pins.as_ref(), &messages)?;
+        }
         ExportFormat::Openai => {
             let kept = messages.iter().filter(|told| told.message.is_some());
             json::print(&json!({ "messages": kept.map(json::chat).collect::<Vec<Value>>() }))?;
@@ -29,15 +33,24 @@ pub async fn run(common: &Common, key: &Key, format: ExportFormat) -> anyhow::Re
     Ok(Exit::Done)
 }
 
-fn own(listed: &Listed, title: Option<&Title>, messages: &[Told]) -> anyhow::Result<()> {
-    json::print(&json!({
+fn own(
+    listed: &Listed,
+    title: Option<&Title>,
+    pins: Option<&Carried>,
+    messages: &[Told],
+) -> anyhow::Result<()> {
+    let mut header = json!({
         "segue": 1,
         "scope": listed.key.scope.as_str(),
         "session": listed.key.to_string(),
         "session_id": listed.session_id.to_string(),
         "title": title.map(Title::as_str),
         "created_at": listed.created_at.to_string(),
-    }))?;
+    });
+    if let (Value::Object(fields), Some(pins)) = (&mut header, pins) {
+        fields.insert("pins".into(), serde_json::to_value(pins)?);
+    }
+    json::print(&header)?;
     for told in messages {
         let Some(message) = &told.message else { continue };
         let mut line = json!({ "seq": told.seq, "at": told.at.to_string(), "role": told.role.name() });

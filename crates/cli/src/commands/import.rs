@@ -7,10 +7,13 @@ use anyhow::{Context as _, bail};
 use segue_core::Timestamp;
 use segue_core::entry::Seq;
 use segue_core::message::{Message, MessageId, Role, ToolCall};
+use segue_core::pins::Capture;
 use segue_core::scope;
 use segue_core::session::{Id, Title};
 use segue_engine::Engine;
+use segue_engine::pins::Carried;
 use segue_engine::port::Conversation;
+use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -25,6 +28,7 @@ struct Read {
     scope: Option<scope::Key>,
     session_id: Option<Id>,
     title: Option<Title>,
+    pins: Option<Box<Capture>>,
     messages: Vec<Taken>,
     /// The lines that cannot be taken over, and why.
     bad: Vec<(usize, String)>,
@@ -65,7 +69,8 @@ pub async fn run(
     }
     let bad: Vec<Value> = read.bad.iter().map(|(line, why)| json!({ "line": line, "error": why })).collect();
     let messages = read.messages.into_iter().map(|taken| (taken.at, taken.role, taken.message)).collect();
-    let imported = engine.import(&scope, Conversation { title: read.title, messages }).await?;
+    let imported =
+        engine.import(&scope, Conversation { title: read.title, pins: read.pins, messages }).await?;
     let session = imported.session.as_ref().map(ToString::to_string);
     let (taken, known) = (imported.taken, imported.known + at_home);
     let many = |n: usize| format!("{n} message{}", if n == 1 { "" } else { "s" });
@@ -164,6 +169,7 @@ fn own(lines: Vec<input::Line>) -> anyhow::Result<Read> {
         scope: text("scope").map(str::parse).transpose()?,
         session_id: text("session_id").and_then(|id| id.parse().ok()),
         title: text("title").and_then(Title::new),
+        pins: header.get("pins").map(pins).transpose()?,
         ..Read::default()
     };
     for line in lines {
@@ -173,6 +179,13 @@ fn own(lines: Vec<input::Line>) -> anyhow::Result<Read> {
         }
     }
     Ok(read)
+}
+
+/// Reads what the session was pinned to. A field that is not known may matter, so it is not passed over.
+fn pins(value: &Value) -> anyhow::Result<Box<Capture>> {
+    let carried = Carried::deserialize(value).context("what the session was pinned to cannot be read")?;
+    let capture = carried.capture().map_err(|why| anyhow::anyhow!("the file was changed: {why}"))?;
+    Ok(Box::new(capture))
 }
 
 fn own_line(line: usize, text: &str) -> anyhow::Result<Taken> {

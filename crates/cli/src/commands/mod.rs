@@ -39,7 +39,7 @@ pub async fn run(args: Args) -> anyhow::Result<Exit> {
         Command::Import { path, format, scope } => import::run(&common, &path, format, scope).await,
         Command::Config(verb) => config::run(&common, &verb),
         Command::Train(options) => train::run(&common, &options),
-        Command::Eval(options) => eval::run(&common, &options).await,
+        Command::Eval(options) => Box::pin(eval::run(&common, &options)).await,
         Command::Completions { shell } => completions::run(shell),
     }
 }

@@ -253,3 +253,43 @@ fn ctrl_c_stops_the_reply_only() {
         ["user: tell me a story", story, "user: shorter please", "assistant: The end."]
     );
 }
+
+/// L-9: the model that a session is pinned to answers in it, in the manner that is pinned, and in no other session.
+#[test]
+fn l9_the_model_of_the_session_answers() {
+    let world = World::new();
+    let model = Endpoint::new(vec![Reply::Says(&["One."]), Reply::Says(&["Two."]), Reply::Says(&["Three."])]);
+    let settings = |temperature: &str| {
+        let url = model.url();
+        format!(
+            "[models.main]\nbase_url = '{url}'\nmodel = 'qwen3'\ntemperature = {temperature}\n\
+             [models.fast]\nbase_url = '{url}'\nmodel = 'tiny'\nthinking = 'low'\nverbosity = 'high'\n"
+        )
+    };
+    world.file("segue.toml", settings("0.7"));
+    let args = ["chat", "--scope", SCOPE, "--store", STORE, "--model", "main"];
+    let said = "hello\n/model fast\nand now?\n/new\n";
+    let ran = world.run_with(&args, said.as_bytes()).expect_code(0);
+    assert!(
+        ran.out.contains("  fast (tiny, thinking low, verbosity high) answers in #1 now.\n"),
+        "{}",
+        ran.seen()
+    );
+    // What the configuration says later is for later sessions.
+    world.file("segue.toml", settings("0.1"));
+    world.run_with(&args, b"hello again\n").expect_code(0);
+    let asked: Vec<Value> = model.requests().into_iter().map(|(_, body)| body).collect();
+    let manner =
+        |body: &Value| ["model", "temperature", "reasoning_effort", "verbosity"].map(|key| body[key].clone());
+    assert_eq!(manner(&asked[0]), [json!("qwen3"), json!(0.7), Value::Null, Value::Null]);
+    assert_eq!(manner(&asked[1]), [json!("tiny"), Value::Null, json!("low"), json!("high")]);
+    assert_eq!(manner(&asked[2]), [json!("qwen3"), json!(0.7), Value::Null, Value::Null]);
+    // L-11: one that vanished is not replaced by another one.
+    world.file("segue.toml", settings("0.1").replace("models.fast", "models.slow"));
+    let ran = world.run_with(&args, b"/session resume 2\nhello\n").expect_code(0);
+    assert!(
+        ran.err.contains("fast answers in this session and is gone from the configuration"),
+        "{}",
+        ran.seen()
+    );
+}

@@ -3,7 +3,7 @@
 use crate::world::{World, check};
 
 /// Every command, as it is typed.
-const COMMANDS: [&str; 28] = [
+const COMMANDS: [&str; 33] = [
     "task",
     "chat",
     "replay",
@@ -17,6 +17,11 @@ const COMMANDS: [&str; 28] = [
     "sessions split",
     "sessions undo",
     "sessions merge",
+    "sessions agent",
+    "sessions model",
+    "sessions skills",
+    "sessions reload-skills",
+    "sessions reload-persona",
     "sessions rename",
     "sessions delete",
     "sessions prune",

@@ -11,6 +11,7 @@ mod config;
 mod examples;
 mod golden;
 mod help;
+mod pins;
 mod port;
 mod reading;
 mod recall;

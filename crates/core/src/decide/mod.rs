@@ -10,6 +10,7 @@ mod hear;
 mod late;
 mod merge;
 mod new;
+mod pin;
 mod prune;
 mod refuse;
 mod rename;
@@ -33,6 +34,7 @@ use crate::entry::{Body, Dropped, Opened, Record, Seq, Spoken};
 use crate::message::{Message, Role};
 use crate::notice::{Notice, Summary, WayBack};
 use crate::observed::{Answer, Observed};
+use crate::pins;
 use crate::policy::{Mode, Policy, RULES_VERSION};
 use crate::refusal::Refusal;
 use crate::segment;
@@ -75,6 +77,13 @@ pub enum Command {
         session: Number,
         /// The model's name in the configuration.
         model: Option<String>,
+    },
+    /// Hold a session to something else.
+    Pin {
+        /// The session.
+        session: Number,
+        /// What.
+        change: Box<pins::Change>,
     },
     /// A reply that was made for a session, which may not be latest any more.
     Reply {
@@ -250,6 +259,7 @@ pub fn decide(
         }
         Command::Answer { answer, summary } => answer::command(desk, *answer, summary.as_deref()),
         Command::Control { session, model } => control::control(desk, *session, model.as_deref()),
+        Command::Pin { session, change } => pin::pin(desk, *session, change),
         Command::Reply { role, message, session } => late::reply(desk, *role, message, *session),
         Command::Keep { role, message } => say::keep(desk, *role, message),
         Command::New { first } => match policy.mode {

@@ -2,12 +2,12 @@
 
 use super::{Decided, Desk, Verdict};
 use crate::decision::Action;
-use crate::entry::{Body, Dropped};
+use crate::entry::{Body, Dropped, Seq};
 use crate::notice::Notice;
 use crate::policy::Backlog;
 use crate::refusal::Refusal;
 use crate::segment;
-use crate::session::{Number, Status};
+use crate::session::{Number, Session, Status};
 use crate::state::State;
 use crate::undo::Boundary;
 use std::collections::BTreeSet;
@@ -43,7 +43,7 @@ pub(super) fn drop_oldest(desk: &mut Desk<'_>, keep: Backlog, spare: Option<Numb
 }
 
 /// Works out what goes with some sessions: what was merged into them, the segments that no other session
-/// sees, and the titles.
+/// sees, the titles, and the texts that no other session was ever pinned to.
 pub(super) fn what_goes(state: &State, mut sessions: Vec<Number>) -> Dropped {
     let mut goes: BTreeSet<Number> = sessions.iter().copied().collect();
     // A session can be merged into one that was itself merged later: follow until nothing is added.
@@ -75,7 +75,11 @@ pub(super) fn what_goes(state: &State, mut sessions: Vec<Number>) -> Dropped {
     let erased = sessions
         .iter()
         .filter_map(|number| state.sessions.get(number))
-        .flat_map(|session| session.title_entries.iter().copied())
-        .collect();
+        .flat_map(|session| session.title_entries.iter().copied());
+    let pinned = |(_, session): (_, &std::sync::Arc<Session>)| session.pins.texts.clone();
+    let still_pinned: BTreeSet<Seq> = stays().flat_map(pinned).collect();
+    let texts: BTreeSet<Seq> =
+        state.sessions.iter().filter(|(number, _)| goes.contains(number)).flat_map(pinned).collect();
+    let erased = erased.chain(texts.difference(&still_pinned).copied()).collect();
     Dropped { sessions, segments, erased }
 }

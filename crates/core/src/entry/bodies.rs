@@ -152,7 +152,7 @@ pub struct Dropped {
     /// The segments that no other session sees.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub segments: Vec<segment::Number>,
-    /// The entries whose bodies told the sessions' titles; they are erased.
+    /// The entries whose bodies told the sessions' titles, and texts that only they were pinned to; they are erased.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub erased: Vec<Seq>,
 }

@@ -12,6 +12,7 @@ use crate::Timestamp;
 use crate::decision::Decision;
 use crate::digest::Digest;
 use crate::message::{Message, Role};
+use crate::pins::Pinned;
 use crate::segment;
 use crate::task::canonical::CanonicalCommit;
 use crate::task::commit::WorkCommit;
@@ -128,6 +129,8 @@ kinds! {
     Compacted = 37, "compacted";
     /// The description of a task that was kept for good, where a person gave it.
     Copied = 38, "copied";
+    /// What a session is pinned to, or a text that pins point at.
+    Pinned = 39, "pinned";
 }
 
 impl Kind {
@@ -216,6 +219,8 @@ pub enum Body {
     Compacted(Box<CanonicalCommit>),
     /// The description of a task that was kept for good.
     Copied(Copied),
+    /// What a session is pinned to, or a text that pins point at.
+    Pinned(Pinned),
     /// This body was erased; what it was is known by its kind only.
     Gone(Kind),
 }
@@ -264,6 +269,7 @@ impl Body {
             Self::Task(_) => Kind::Task,
             Self::Compacted(_) => Kind::Compacted,
             Self::Copied(_) => Kind::Copied,
+            Self::Pinned(_) => Kind::Pinned,
             Self::Gone(kind) => *kind,
         }
     }
@@ -292,6 +298,7 @@ impl Body {
             Self::Task(body) => serde_json::to_string(body),
             Self::Compacted(body) => serde_json::to_string(body),
             Self::Copied(body) => serde_json::to_string(body),
+            Self::Pinned(body) => serde_json::to_string(body),
         }
     }
 
@@ -325,6 +332,7 @@ impl Body {
             Kind::Task => Self::Task(serde_json::from_str(text)?),
             Kind::Compacted => Self::Compacted(serde_json::from_str(text)?),
             Kind::Copied => Self::Copied(serde_json::from_str(text)?),
+            Kind::Pinned => Self::Pinned(serde_json::from_str(text)?),
         })
     }
 }

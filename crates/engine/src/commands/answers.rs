@@ -58,10 +58,22 @@ impl Engine {
             | Slash::Split(_)
             | Slash::Answer(_)
             | Slash::Control(_)
-            | Slash::Delete(_) => {
+            | Slash::Delete(_)
+            | Slash::Agents
+            | Slash::Agent(_)
+            | Slash::AgentUse(_)
+            | Slash::Skills
+            | Slash::Skill(_)
+            | Slash::ReloadSkills
+            | Slash::ReloadPersona
+            | Slash::Model(_) => {
                 let number = state.latest().unwrap_or(segue_core::session::Number::FIRST);
+                if let Some(answer) = Box::pin(self.about_pins(turn, &state, number, slash)).await? {
+                    return Ok(answer);
+                }
                 let session = self.describe(&state, number).await?;
-                Ok(words::status(turn.language, &session, &state, turn.policy.name(), now))
+                let status = words::status(turn.language, &session, &state, turn.policy.name(), now);
+                Ok(format!("{status}\n{}", Box::pin(self.pins_status(turn, &state, number)).await?))
             }
         }
     }

@@ -2,9 +2,11 @@
 
 mod answers;
 mod parse;
+mod pins;
 
 pub use parse::{Parsed, Slash, parse};
 
+use crate::pins::Repin;
 use crate::request::{Pick, Refused, Request};
 use crate::words::{self, Language};
 use segue_core::refusal::Refusal;
@@ -22,6 +24,13 @@ pub(crate) fn request(slash: &Slash) -> Option<Request> {
         Slash::Delete(index) => Request::Delete(Pick::Listed(*index)),
         Slash::Answer(answer) => Request::Answer(*answer),
         Slash::Control(model) => Request::Control(Pick::Latest, model.clone()),
+        Slash::AgentUse(name) => Request::Pin(Pick::Latest, Repin::Agent(name.clone())),
+        Slash::ReloadSkills => Request::Pin(Pick::Latest, Repin::Skills),
+        Slash::ReloadPersona => Request::Pin(Pick::Latest, Repin::Persona),
+        Slash::Model(Some(name)) => Request::Pin(Pick::Latest, Repin::Model(name.clone())),
+        Slash::Agents | Slash::Agent(_) | Slash::Skills | Slash::Skill(_) | Slash::Model(None) => {
+            return None;
+        }
         Slash::List | Slash::Show(_) | Slash::Recall(_) | Slash::Status | Slash::Why(_) | Slash::Help => {
             return None;
         }
@@ -33,6 +42,14 @@ pub(crate) fn refused(language: Language, state: &State, request: &Request, refu
     match refused {
         Refused::Rule(refusal) => words::refusal(language, &state.scope, refusal),
         Refused::NotListed { count, .. } => words::out_of_range(language, typed(request), *count),
+        Refused::NoAgent { name, known } => {
+            words::pins::not_configured(language, words::Command::AgentUse, name, known)
+        }
+        Refused::NoModel { name, known } => {
+            words::pins::not_configured(language, words::Command::Model, name, known)
+        }
+        Refused::Persona(error) => words::pins::persona_refused(language, error),
+        Refused::NoHost => words::pins::no_host(language),
         Refused::NoMessage { session, seq } => {
             let refusal = Refusal::NotInSession { session: *session, seq: *seq };
             words::refusal(language, &state.scope, &refusal)

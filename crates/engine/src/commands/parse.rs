@@ -36,6 +36,22 @@ pub enum Slash {
     Control(Option<String>),
     /// `/recall QUERY`.
     Recall(String),
+    /// `/agent list`.
+    Agents,
+    /// `/agent show [NAME]`.
+    Agent(Option<String>),
+    /// `/agent use NAME`, `/agent NAME`.
+    AgentUse(String),
+    /// `/skills`.
+    Skills,
+    /// `/skill NAME`.
+    Skill(String),
+    /// `/reload_skills`.
+    ReloadSkills,
+    /// `/reload_persona`.
+    ReloadPersona,
+    /// `/model [NAME]`.
+    Model(Option<String>),
     /// `/status`.
     Status,
     /// `/why [COUNT]`.
@@ -95,6 +111,19 @@ pub fn parse(text: &str) -> Parsed {
             1 => Parsed::Slash(Slash::Control(Some(rest.to_owned()))),
             _ => Parsed::Usage(Command::Control),
         },
+        "agent" | "agents" => agent(rest),
+        "skills" => Parsed::Slash(Slash::Skills),
+        "skill" => match rest.split_whitespace().count() {
+            1 => Parsed::Slash(Slash::Skill(rest.to_owned())),
+            _ => Parsed::Usage(Command::Skill),
+        },
+        "reload_skills" | "reload-skills" => Parsed::Slash(Slash::ReloadSkills),
+        "reload_persona" | "reload-persona" => Parsed::Slash(Slash::ReloadPersona),
+        "model" => match rest.split_whitespace().count() {
+            0 => Parsed::Slash(Slash::Model(None)),
+            1 => Parsed::Slash(Slash::Model(Some(rest.to_owned()))),
+            _ => Parsed::Usage(Command::Model),
+        },
         "help" => Parsed::Slash(Slash::Help),
         "session" | "sessions" => session(rest),
         other => match Answer::named(other) {
@@ -102,6 +131,20 @@ pub fn parse(text: &str) -> Parsed {
             None => Parsed::Unknown,
         },
     }
+}
+
+/// Reads `list`, `show [NAME]`, `use NAME`, or the name alone.
+fn agent(rest: &str) -> Parsed {
+    let words: Vec<&str> = rest.split_whitespace().collect();
+    Parsed::Slash(match words.as_slice() {
+        [] | ["list" | "ls"] => Slash::Agents,
+        ["show"] => Slash::Agent(None),
+        ["show", name] => Slash::Agent(Some((*name).to_owned())),
+        ["use"] => return Parsed::Usage(Command::AgentUse),
+        ["use", name] | [name] => Slash::AgentUse((*name).to_owned()),
+        ["show", ..] => return Parsed::Usage(Command::AgentShow),
+        _ => return Parsed::Usage(Command::AgentUse),
+    })
 }
 
 fn session(rest: &str) -> Parsed {
@@ -159,6 +202,14 @@ mod tests {
         assert_eq!(slash("\u{200b}/new"), Slash::New(None));
         assert_eq!(slash("/reset fix the parser"), Slash::New(Some("fix the parser".into())));
         assert_eq!(slash("/recall the harbour"), Slash::Recall("the harbour".into()));
+        assert_eq!(slash("/agent"), Slash::Agents);
+        assert_eq!(slash("/agent list"), Slash::Agents);
+        assert_eq!(slash("/agent show"), Slash::Agent(None));
+        assert_eq!(slash("/agent use list"), Slash::AgentUse("list".into()));
+        assert_eq!(slash("/agent work"), Slash::AgentUse("work".into()));
+        assert_eq!(slash("/reload_skills"), Slash::ReloadSkills);
+        assert_eq!(slash("/model"), Slash::Model(None));
+        assert_eq!(slash("/model fast"), Slash::Model(Some("fast".into())));
         assert_eq!(slash("/session"), Slash::List);
         assert_eq!(slash("/session resume 2"), Slash::Resume(2));
         assert_eq!(slash("/session show"), Slash::Show(Pick::Latest));
@@ -184,6 +235,10 @@ mod tests {
             ("/session split soon", Command::SessionSplit),
             ("/why not", Command::Why),
             ("/recall ", Command::Recall),
+            ("/agent use", Command::AgentUse),
+            ("/agent use a b", Command::AgentUse),
+            ("/skill", Command::Skill),
+            ("/model a b", Command::Model),
         ] {
             assert_eq!(parse(text), Parsed::Usage(usage), "{text}");
         }

@@ -25,6 +25,7 @@ use layer::Settings;
 use read::Reader;
 use schema::Path;
 use segue_core::observed::Share;
+use segue_core::pins::{Temperature, Thinking, Verbosity};
 use segue_core::policy::{
     Adaptive, AutoRoute, Backlog, Mode, Policy, Question, Rule, Segmented, Shift, Tasks,
 };
@@ -93,15 +94,23 @@ pub struct Agents {
     pub control_fallback: Vec<ControlModel>,
     /// The one that answers, by its name.
     pub model: String,
+    /// What agents are told that say nothing else.
+    pub instructions: Option<String>,
     /// What single agents say otherwise, by their names.
     pub named: BTreeMap<String, Agent>,
 }
 
 /// What one agent says otherwise.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Agent {
     /// The model that helps to decide.
     pub control_model: ControlModel,
+    /// The model that answers, by its name.
+    pub model: Option<String>,
+    /// What it is for, in a line.
+    pub description: Option<String>,
+    /// What it is told.
+    pub instructions: Option<String>,
 }
 
 /// An OpenAI-compatible endpoint.
@@ -119,6 +128,12 @@ pub struct Model {
     pub price_in: Option<f64>,
     /// What a million tokens cost that it writes.
     pub price_out: Option<f64>,
+    /// How freely it chooses its words.
+    pub temperature: Option<Temperature>,
+    /// How long it thinks.
+    pub thinking: Option<Thinking>,
+    /// How much it says.
+    pub verbosity: Option<Verbosity>,
 }
 
 /// Where skills are looked for.
@@ -128,6 +143,8 @@ pub struct Skills {
     pub workspace: String,
     /// The user's folder.
     pub user: String,
+    /// The tools that the agent can call, besides the programs of the machine.
+    pub tools: Vec<String>,
 }
 
 /// A setting, and where its value comes from.
@@ -207,6 +224,9 @@ impl Config {
             skills: Skills {
                 workspace: reader.text(&at("skills.workspace")),
                 user: reader.text(&at("skills.user")),
+                tools: reader
+                    .texts(&at("skills.tools"), "write a list of names such as [\"browser\", \"calendar\"]")
+                    .unwrap_or_default(),
             },
             persona_dir: reader.text(&at("persona.dir")),
             warnings: Vec::new(),

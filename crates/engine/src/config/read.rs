@@ -9,6 +9,7 @@ use super::{Agent, Agents, Limits, Model, Overrides};
 use jiff::SignedDuration;
 use jiff::tz::TimeZone;
 use segue_core::observed::Share;
+use segue_core::pins::{Temperature, Thinking, Verbosity};
 use segue_core::policy::{Backlog, Mode, Rule};
 use std::collections::BTreeMap;
 use toml::Value;
@@ -114,13 +115,19 @@ impl Reader<'_> {
                 .unwrap_or(TIMEOUT),
             price_in: self.price(&path("price_in")),
             price_out: self.price(&path("price_out")),
+            temperature: self.value(
+                &path("temperature"),
+                "write a number from 0 to 2, such as 0.7",
+                |value| number(value).and_then(Temperature::new),
+            ),
+            thinking: self.choice(&path("thinking"), Thinking::ALL),
+            verbosity: self.choice(&path("verbosity"), Verbosity::ALL),
         }
     }
 
     fn price(&mut self, path: &Path) -> Option<f64> {
         self.value(path, "write the price of a million tokens, such as 0.15", |value| {
-            let number = value.as_float().or_else(|| value.as_integer().map(|number| number as f64));
-            number.filter(|price| price.is_finite() && *price >= 0.0)
+            number(value).filter(|price| price.is_finite() && *price >= 0.0)
         })
     }
 
@@ -137,14 +144,21 @@ impl Reader<'_> {
         let mut named = BTreeMap::new();
         for (name, _) in self.settings.names(&["agents"]) {
             if name != "defaults" {
-                let path = Path::dotted("agents").with(&name).with("control_model");
-                named.insert(name, Agent { control_model: self.control_model(&path) });
+                let path = Path::dotted("agents").with(&name);
+                let agent = Agent {
+                    control_model: self.control_model(&path.with("control_model")),
+                    model: Some(self.model_name(&path.with("model"))).filter(|name| !name.is_empty()),
+                    description: self.said(&path.with("description")),
+                    instructions: self.said(&path.with("instructions")),
+                };
+                named.insert(name, agent);
             }
         }
         Agents {
             control_model: self.control_model(&defaults.with("control_model")),
             control_fallback: names.iter().map(|name| ControlModel::of(name)).collect(),
             model: self.model_name(&defaults.with("model")),
+            instructions: self.said(&defaults.with("instructions")),
             named,
         }
     }
@@ -177,6 +191,11 @@ impl Reader<'_> {
     pub fn text(&mut self, path: &Path) -> String {
         let read = |value: &Value| value.as_str().map(str::trim).filter(|t| !t.is_empty()).map(str::to_owned);
         self.value(path, "write a text in quotes that is not empty", read).unwrap_or_default()
+    }
+
+    /// Reads a text that need not be there.
+    fn said(&mut self, path: &Path) -> Option<String> {
+        Some(self.text(path)).filter(|text| !text.is_empty())
     }
 
     /// Reads a list of texts.
@@ -304,6 +323,10 @@ impl Reader<'_> {
         }
         result
     }
+}
+
+fn number(value: &Value) -> Option<f64> {
+    value.as_float().or_else(|| value.as_integer().map(|number| number as f64))
 }
 
 fn share(value: &Value) -> Option<Share> {

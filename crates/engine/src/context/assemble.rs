@@ -2,7 +2,7 @@
 
 use super::budget::{Budget, Room, Short};
 use super::cut::{cut, ruler};
-use super::front::{Front, Given, Part, written};
+use super::front::{Front, Part, written};
 use super::rolling;
 use super::tail::{Item, Tail};
 use super::{Context, Source, Unassembled};
@@ -34,22 +34,13 @@ impl Engine {
 
     /// Assembles the context of a scope's latest session inside a budget.
     pub async fn assemble(&self, scope: &scope::Key, budget: &Budget<'_>) -> Result<Context, Unassembled> {
-        self.assemble_with(scope, budget, &Given::default()).await
-    }
-
-    /// Assembles the context of a scope's latest session behind what the host gives to all of them.
-    pub async fn assemble_with(
-        &self,
-        scope: &scope::Key,
-        budget: &Budget<'_>,
-        given: &Given<'_>,
-    ) -> Result<Context, Unassembled> {
         let state = self.state(scope).await?;
         let Some(latest) = state.latest() else { return Err(Error::NoScope { scope: scope.clone() }.into()) };
         let view = state.view(latest);
+        let pinned = self.pinned(&state, latest).await?;
         let mut context = Context {
             session: state.key(latest),
-            front: written(budget, given),
+            front: written(budget, &pinned),
             messages: Vec::new(),
             older: 0,
             tokens: 0,

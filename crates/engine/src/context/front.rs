@@ -2,6 +2,7 @@
 
 use super::budget::Budget;
 use crate::persona::Persona;
+use crate::pins::Pinned;
 use crate::skills::SkillSnapshot;
 use serde::Serialize;
 use std::fmt;
@@ -44,17 +45,6 @@ impl fmt::Display for Part {
     }
 }
 
-/// What a host gives to every context of a session.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Given<'a> {
-    /// Who the agent is.
-    pub persona: Option<&'a Persona>,
-    /// Which skills there are.
-    pub skills: Option<&'a SkillSnapshot>,
-    /// What the active agent is told.
-    pub instructions: Option<&'a str>,
-}
-
 /// A text before the messages, in the host's name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Front {
@@ -72,15 +62,15 @@ impl Front {
     }
 }
 
-/// Writes what was given, without the parts that say nothing.
-pub(super) fn written(budget: &Budget<'_>, given: &Given<'_>) -> Vec<Front> {
+/// Writes what the session is pinned to, without the parts that say nothing.
+pub(super) fn written(budget: &Budget<'_>, pinned: &Pinned) -> Vec<Front> {
+    let instructions = pinned.instructions.as_deref().unwrap_or_default().trim().to_owned();
     let texts = [
-        (Part::Persona, given.persona.map(persona)),
-        (Part::Skills, given.skills.map(index)),
-        (Part::Instructions, given.instructions.map(|text| text.trim().to_owned())),
+        (Part::Persona, persona(&pinned.persona)),
+        (Part::Skills, index(&pinned.skills)),
+        (Part::Instructions, instructions),
     ];
-    let said =
-        texts.into_iter().filter_map(|(part, text)| Some((part, text.filter(|text| !text.is_empty())?)));
+    let said = texts.into_iter().filter(|(_, text)| !text.is_empty());
     said.map(|(part, text)| Front::new(budget, part, text)).collect()
 }
 

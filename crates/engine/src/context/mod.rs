@@ -13,7 +13,7 @@ mod rolling;
 mod tail;
 
 pub use budget::{Budget, Short};
-pub use front::{Front, Given, Part};
+pub use front::{Front, Part};
 
 use crate::error::Error;
 use crate::history::Told;

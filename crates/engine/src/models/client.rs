@@ -9,6 +9,7 @@ use crate::config;
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue};
 use reqwest::redirect::Policy;
 use reqwest::{Response, Url};
+use segue_core::pins::{Temperature, Thinking, Verbosity};
 use std::fmt;
 use std::time::Duration;
 
@@ -58,6 +59,15 @@ pub struct Client {
     model: String,
     key: Option<HeaderValue>,
     timeout: Duration,
+    manner: Manner,
+}
+
+/// How a model answers; where it is not said, as its endpoint likes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Manner {
+    pub(super) temperature: Option<Temperature>,
+    pub(super) thinking: Option<Thinking>,
+    pub(super) verbosity: Option<Verbosity>,
 }
 
 impl Client {
@@ -77,7 +87,9 @@ impl Client {
             .build()
             .map_err(|_| Failure::Unusable(Unusable::Tls))?;
         let timeout = model.timeout.unsigned_abs();
-        Ok(Self { http, url, model: model.model.clone(), key, timeout })
+        let config::Model { temperature, thinking, verbosity, .. } = *model;
+        let manner = Manner { temperature, thinking, verbosity };
+        Ok(Self { http, url, model: model.model.clone(), key, timeout, manner })
     }
 
     /// Makes the client of a model; `keys` looks up the environment variable that holds its key.
@@ -103,7 +115,7 @@ impl Client {
 
     /// Asks for an answer that comes piece by piece.
     pub async fn stream(&self, messages: &[Message]) -> Result<Deltas, Failure> {
-        let request = self.post(&Request::piecewise(&self.model, messages))?;
+        let request = self.post(&Request::piecewise(&self.model, messages, &self.manner))?;
         Ok(Deltas::new(answered(request.send().await?)?))
     }
 
@@ -160,6 +172,9 @@ mod tests {
             timeout: SignedDuration::from_secs(3),
             price_in: None,
             price_out: None,
+            temperature: None,
+            thinking: None,
+            verbosity: None,
         }
     }
 

@@ -1,8 +1,9 @@
 //! What goes over the wire, as OpenAI-compatible endpoints have it.
 
-use super::client::{Format, Options};
+use super::client::{Format, Manner, Options};
 use super::failure::{Failure, Flaw};
 use segue_core::message;
+use segue_core::pins::{Temperature, Thinking, Verbosity};
 use serde::{Deserialize, Serialize};
 use std::ops::AddAssign;
 
@@ -79,6 +80,10 @@ pub(super) struct Request<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     temperature: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    reasoning_effort: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    verbosity: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     max_tokens: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     response_format: Option<ResponseFormat>,
@@ -99,14 +104,28 @@ impl<'a> Request<'a> {
             Format::JsonObject => Some(ResponseFormat { kind: "json_object" }),
         };
         let (temperature, max_tokens) = (options.temperature, options.tokens_max);
-        Self { model, messages, temperature, max_tokens, response_format, stream: None }
-    }
-
-    pub fn piecewise(model: &'a str, messages: &'a [Message]) -> Self {
+        let (reasoning_effort, verbosity) = (None, None);
         Self {
             model,
             messages,
-            temperature: None,
+            temperature,
+            reasoning_effort,
+            verbosity,
+            max_tokens,
+            response_format,
+            stream: None,
+        }
+    }
+
+    pub fn piecewise(model: &'a str, messages: &'a [Message], manner: &Manner) -> Self {
+        // What others call off, these endpoints call none.
+        let effort = |thinking: Thinking| if thinking == Thinking::Off { "none" } else { thinking.name() };
+        Self {
+            model,
+            messages,
+            temperature: manner.temperature.map(Temperature::value),
+            reasoning_effort: manner.thinking.map(effort),
+            verbosity: manner.verbosity.map(Verbosity::name),
             max_tokens: None,
             response_format: None,
             stream: Some(true),

@@ -31,6 +31,22 @@ pub enum Command {
     Older,
     /// Gives the session a control model of its own.
     Control,
+    /// Lists the agents.
+    AgentList,
+    /// Shows an agent.
+    AgentShow,
+    /// Changes to another agent.
+    AgentUse,
+    /// Lists the skills of the session.
+    Skills,
+    /// Shows a skill.
+    Skill,
+    /// Takes the skills in anew.
+    ReloadSkills,
+    /// Takes the persona in anew.
+    ReloadPersona,
+    /// Tells or changes the model that answers.
+    Model,
     /// Looks into earlier sessions.
     Recall,
     /// Tells where the conversation stands.
@@ -43,7 +59,7 @@ pub enum Command {
 
 impl Command {
     /// All commands, in the order of `/help`.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 26] = [
         Self::New,
         Self::Reset,
         Self::Undo,
@@ -58,6 +74,14 @@ impl Command {
         Self::Fresh,
         Self::Older,
         Self::Control,
+        Self::AgentList,
+        Self::AgentShow,
+        Self::AgentUse,
+        Self::Skills,
+        Self::Skill,
+        Self::ReloadSkills,
+        Self::ReloadPersona,
+        Self::Model,
         Self::Recall,
         Self::Status,
         Self::Why,
@@ -95,6 +119,14 @@ impl Command {
             Self::Fresh => "/fresh",
             Self::Older => "/older",
             Self::Control => "/control [NAME]",
+            Self::AgentList => "/agent list",
+            Self::AgentShow => "/agent show [NAME]",
+            Self::AgentUse => "/agent use NAME",
+            Self::Skills => "/skills",
+            Self::Skill => "/skill NAME",
+            Self::ReloadSkills => "/reload_skills",
+            Self::ReloadPersona => "/reload_persona",
+            Self::Model => "/model [NAME]",
             Self::Recall => "/recall QUERY",
             Self::Status => "/status",
             Self::Why => "/why [COUNT]",

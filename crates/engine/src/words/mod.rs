@@ -7,6 +7,7 @@ mod command;
 mod duration;
 mod en;
 mod nearest;
+pub mod pins;
 pub mod recall;
 pub mod tasks;
 #[cfg(test)]

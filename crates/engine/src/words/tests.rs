@@ -2,11 +2,13 @@
 
 use super::*;
 use segue_core::decision::{Action, Tip};
+use segue_core::digest::Digest;
 use segue_core::entry::Seq;
 use segue_core::evidence::Semantic;
 use segue_core::notice::Limit;
-use segue_core::notice::{Reversal, Since, Stake, Summary, WayBack};
+use segue_core::notice::{Repinned, Reversal, Since, Stake, Summary, WayBack};
 use segue_core::observed::{Ailment, Answer, Share};
+use segue_core::pins::Model;
 
 const HOUR: i64 = 3_600_000;
 
@@ -81,6 +83,23 @@ fn notices() -> Vec<Notice> {
         Notice::Rejoined { session: one, from: two, by: Reversal::Evidence },
         Notice::Controlled { session: one, model: Some("small".to_owned()) },
         Notice::Controlled { session: one, model: None },
+        Notice::Pinned { session: one, pinned: Repinned::All },
+        Notice::Pinned { session: one, pinned: Repinned::Agent { agent: Some("work".to_owned()) } },
+        Notice::Pinned { session: one, pinned: Repinned::Agent { agent: None } },
+        Notice::Pinned { session: one, pinned: Repinned::Skills { version: None, changed: false } },
+        Notice::Pinned {
+            session: one,
+            pinned: Repinned::Skills { version: Some(Digest::NONE), changed: true },
+        },
+        Notice::Pinned { session: one, pinned: Repinned::Skills { version: None, changed: true } },
+        Notice::Pinned { session: one, pinned: Repinned::Persona { version: None, changed: false } },
+        Notice::Pinned {
+            session: one,
+            pinned: Repinned::Persona { version: Some(Digest::NONE), changed: true },
+        },
+        Notice::Pinned { session: one, pinned: Repinned::Persona { version: None, changed: true } },
+        Notice::Pinned { session: one, pinned: Repinned::Model { model: Some(Model::named("fast")) } },
+        Notice::Pinned { session: one, pinned: Repinned::Model { model: None } },
         Notice::Cleared { session: one },
         Notice::Resumed { session: one, messages: 1 },
         Notice::Resumed { session: two, messages: 14 },
@@ -271,7 +290,8 @@ fn p10_every_text_is_one_line() {
 fn commands_have_names() {
     let names: Vec<&str> = Command::ALL.iter().map(|command| command.name()).collect();
     let expected = "/new /reset /undo /session list /session resume /session show /session rename /session fork \
-                    /session split /session delete /continue /fresh /older /control /recall /status /why /help";
+                    /session split /session delete /continue /fresh /older /control /agent list \
+                    /agent show /agent use /skills /skill /reload_skills /reload_persona /model /recall /status /why /help";
     assert_eq!(names.join(" "), expected);
 }
 

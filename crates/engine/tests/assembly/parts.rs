@@ -3,14 +3,28 @@
 use crate::table::{CALM, Table};
 use segue_core::message::{Message, Role};
 use segue_core::session::Number;
-use segue_engine::context::{Budget, Context, Given, Part, Unassembled};
+use segue_engine::context::{Budget, Context, Part, Unassembled};
 use segue_engine::persona::{Name, Part as File, Persona};
+use segue_engine::pins::Host;
 use segue_engine::shapes::Shape;
-use segue_engine::skills::{Root, Skill, SkillSnapshot, Source};
+use segue_engine::skills::{Loaded, Root, Skill, SkillSnapshot, Source};
 use segue_signals::context::EstimatedTokens;
 
-fn persona(text: &str) -> Persona {
-    Persona::new(vec![File { name: Name::Soul, text: text.to_owned() }], Vec::new())
+/// A host with a persona, and perhaps a skill.
+struct Shelf {
+    persona: String,
+    skills: SkillSnapshot,
+}
+
+impl Host for Shelf {
+    fn persona(&self) -> Result<Persona, segue_engine::persona::Error> {
+        Ok(Persona::new(vec![File { name: Name::Soul, text: self.persona.clone() }], Vec::new()))
+    }
+
+    fn skills(&self) -> Loaded {
+        let bodies = self.skills.skills.iter().map(|skill| (skill.body, String::new())).collect();
+        Loaded { snapshot: self.skills.clone(), bodies }
+    }
 }
 
 fn skills() -> SkillSnapshot {
@@ -36,16 +50,15 @@ async fn talk(table: &mut Table, turns: usize) {
 
 #[tokio::test]
 async fn r5_the_parts_stand_in_order_and_say_why() {
-    let mut table = Table::new(CALM).await;
+    let told = "[agents.defaults]\ninstructions = 'Answer briefly.'\n";
+    let shelf = Shelf { persona: "Be kind.".into(), skills: skills() };
+    let mut table = Table::new(&format!("{CALM}{told}")).await.with_host(shelf);
     let carried =
         Message { carried_from: Some(Number(7)), ..Message::text("Summary of the session before: tides") };
     table.take(Role::System, carried).await.unwrap();
     talk(&mut table, 100).await;
-    let (persona, skills) = (persona("Be kind."), skills());
-    let given =
-        Given { persona: Some(&persona), skills: Some(&skills), instructions: Some("Answer briefly.") };
     let budget = Budget::of_window(2_000, &EstimatedTokens);
-    let context = table.engine.assemble_with(&table.scope, &budget, &given).await.unwrap();
+    let context = table.engine.assemble(&table.scope, &budget).await.unwrap();
     let order = [Part::Persona, Part::Skills, Part::Instructions, Part::CarryOver, Part::Summary];
     assert_eq!(parts(&context), order);
     assert_eq!(context.front[0].text, "# SOUL.md\n\nBe kind.");
@@ -76,12 +89,11 @@ async fn r5_a_carry_over_stands_in_front_of_a_short_session_too() {
 
 #[tokio::test]
 async fn m_d1_a_budget_smaller_than_the_persona_says_by_how_much() {
-    let mut table = Table::new(CALM).await;
+    let shelf = Shelf { persona: "kind ".repeat(2_000), skills: SkillSnapshot::default() };
+    let mut table = Table::new(CALM).await.with_host(shelf);
     table.say(Role::User, "hello").await;
-    let persona = persona(&"kind ".repeat(2_000));
-    let given = Given { persona: Some(&persona), ..Given::default() };
     let budget = Budget::of_window(2_000, &EstimatedTokens);
-    let error = table.engine.assemble_with(&table.scope, &budget, &given).await.unwrap_err();
+    let error = table.engine.assemble(&table.scope, &budget).await.unwrap_err();
     let Unassembled::Short(short) = &error else { panic!("{error}") };
     assert_eq!((short.room, short.over()), (1_750, short.needed - 1_750));
     let said = error.to_string();
@@ -91,7 +103,7 @@ async fn m_d1_a_budget_smaller_than_the_persona_says_by_how_much() {
     );
     // With as much more as it says there is room for the persona, and hardly for anything else.
     let wider = Budget { window: budget.window + short.over() + 100, ..budget };
-    table.engine.assemble_with(&table.scope, &wider, &given).await.unwrap();
+    table.engine.assemble(&table.scope, &wider).await.unwrap();
 }
 
 #[tokio::test]

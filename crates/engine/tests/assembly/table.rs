@@ -7,6 +7,7 @@ use segue_core::message::{Message, Role};
 use segue_core::scope::Key;
 use segue_engine::config::{Config, Layer, Origin};
 use segue_engine::context::{Budget, Context, Unassembled};
+use segue_engine::pins::Host;
 use segue_engine::{Engine, Error, Inbound, Outcome, Target};
 use segue_signals::context::EstimatedTokens;
 use segue_store::Store;
@@ -31,6 +32,10 @@ impl Table {
         let engine = Engine::open(store, config).await.unwrap();
         let scope = "agent:main:cli:direct:me".parse().unwrap();
         Self { engine, scope, now: "2026-03-02T08:00:00Z".parse().unwrap() }
+    }
+
+    pub fn with_host(self, host: impl Host + 'static) -> Self {
+        Self { engine: self.engine.with_host(Arc::new(host)), ..self }
     }
 
     pub async fn take(&mut self, role: Role, message: Message) -> Result<Outcome, Error> {

@@ -62,6 +62,7 @@ async fn x8_import_twice_changes_nothing() {
     stage.play("10:00 user: here before").await;
     let said = |role, text: &str| (now(), role, Message::text(text));
     let conversation = Conversation {
+        pins: None,
         title: Title::new("from elsewhere"),
         messages: vec![said(Role::User, "hello"), said(Role::Assistant, "hi"), said(Role::User, "hello")],
     };
@@ -137,10 +138,10 @@ async fn an_import_that_was_cut_off_goes_on() {
         (now(), role, message)
     };
     let whole = vec![said(Role::User, "a"), said(Role::Assistant, "b"), said(Role::User, "c")];
-    let begun = Conversation { title: None, messages: whole[..1].to_vec() };
+    let begun = Conversation { title: None, pins: None, messages: whole[..1].to_vec() };
     stage.engine.import(&stage.scope, begun).await.unwrap();
     stage.play("10:01 user: /session resume 2\n10:02 user: meanwhile").await;
-    let rest = Conversation { title: None, messages: whole };
+    let rest = Conversation { title: None, pins: None, messages: whole };
     let imported = stage.engine.import(&stage.scope, rest).await.unwrap();
     assert_eq!((imported.taken, imported.known), (2, 1));
     assert_eq!(stage.texts(2).await, ["a", "b", "c"]);

@@ -16,8 +16,12 @@ const HEADER_BYTES: u64 = 100;
 const BUSY_MS_MAX: u64 = 5_000;
 
 /// The format's steps, first to last. A step that has been released is never changed.
-const MIGRATIONS: &[&str] =
-    &[include_str!("schema.sql"), include_str!("standing.sql"), include_str!("search.sql")];
+const MIGRATIONS: &[&str] = &[
+    include_str!("schema.sql"),
+    include_str!("standing.sql"),
+    include_str!("search.sql"),
+    include_str!("pins.sql"),
+];
 
 /// Opens the database for the one writer, bringing it to the newest format.
 pub(super) fn for_writing(path: &Path) -> Result<Connection, Error> {

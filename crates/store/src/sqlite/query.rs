@@ -153,6 +153,7 @@ fn read_span(
     let kinds = match filter {
         Filter::Messages => "AND kind < 10",
         Filter::Decisions => "AND kind = 11",
+        Filter::Commands => "AND kind = 10",
         Filter::All => "",
     };
     let sql = format!(

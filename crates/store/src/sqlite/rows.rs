@@ -7,6 +7,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params, params_from_iter};
 use segue_core::Timestamp;
 use segue_core::digest::Digest;
 use segue_core::entry::Seq;
+use segue_core::pins::Pins;
 use segue_core::scope::Key;
 use segue_core::segment;
 use segue_core::session::{Id, Number, Origin, Session, Status, Title};
@@ -164,14 +165,15 @@ fn save_session(db: &Connection, scope: ScopeId, number: Number, session: &Sessi
     let mut put = db
         .prepare_cached(
             "INSERT OR REPLACE INTO sessions (scope, number, id, parent, origin, merged_into, title,
-             title_entries, spans, created_at, updated_at)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+             title_entries, spans, created_at, updated_at, pins)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
         )
         .or_fault()?;
     let merged_into = match session.status {
         Status::Live => None,
         Status::Merged { into } => Some(into.0),
     };
+    let pins = if session.pins == Pins::default() { None } else { Some(json(&session.pins)?) };
     put.execute(params![
         scope.0,
         number.0,
@@ -184,6 +186,7 @@ fn save_session(db: &Connection, scope: ScopeId, number: Number, session: &Sessi
         json(&session.spans)?,
         micros(session.created_at),
         micros(session.updated_at),
+        pins,
     ])
     .or_fault()
     .map(drop)
@@ -287,6 +290,10 @@ fn load_session(row: &Row<'_>) -> Result<(Number, Session), Error> {
         },
     };
     let origin: Origin = parse("a session's origin", &text("origin")?)?;
+    let pins = match row.get::<_, Option<String>>("pins").map_err(fault)? {
+        None => Pins::default(),
+        Some(pins) => parse("what a session is pinned to", &pins)?,
+    };
     let session = Session {
         id,
         parent: maybe("parent")?.map(small).transpose()?.map(Number),
@@ -297,6 +304,7 @@ fn load_session(row: &Row<'_>) -> Result<(Number, Session), Error> {
         spans: parse("a session's spans", &text("spans")?)?,
         created_at: timestamp(int("created_at")?)?,
         updated_at: timestamp(int("updated_at")?)?,
+        pins,
     };
     Ok((Number(small(int("number")?)?), session))
 }

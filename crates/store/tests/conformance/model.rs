@@ -1,5 +1,8 @@
-//! A naive model of a scope: sessions are lists of message numbers, and nothing else is known.
+//! A naive model of a scope: sessions are lists of message numbers and what they are pinned to, and nothing else is
+//! known.
 
+use segue_core::digest::Digest;
+use segue_core::pins::{Agent, Change, Persona};
 use std::collections::{BTreeMap, BTreeSet};
 
 pub type Message = u64;
@@ -27,6 +30,8 @@ pub struct Model {
     pub latest: Option<Session>,
     pub next: Session,
     pub erased: BTreeSet<Message>,
+    /// The agent and the persona of each session that has one.
+    pub pins: BTreeMap<Session, (Option<String>, Option<String>)>,
     boundaries: Vec<Boundary>,
     arrived: Message,
 }
@@ -53,6 +58,27 @@ impl Model {
             self.boundaries.remove(0);
         }
         self.boundaries.push(boundary);
+    }
+
+    /// Pins a session to something, one field at a time.
+    pub fn pin(&mut self, session: Session, by: u8) -> Change {
+        let pins = self.pins.entry(session).or_default();
+        let name = (by % 8 > 1).then(|| format!("agent {by}"));
+        // Few texts, so that sessions share them.
+        let text = (!by.is_multiple_of(5)).then(|| format!("persona {}", by % 3));
+        if by.is_multiple_of(2) {
+            pins.0.clone_from(&name);
+            Change::Agent(name.map(|name| Agent { name, instructions: text }))
+        } else {
+            pins.1.clone_from(&text);
+            Change::Persona(text.map(|files| Persona { version: Digest::NONE, files }))
+        }
+    }
+
+    fn inherit(&mut self, parent: Session, child: Session) {
+        if let Some(pins) = self.pins.get(&parent).cloned() {
+            self.pins.insert(child, pins);
+        }
     }
 
     pub fn say(&mut self, message: Message) {
@@ -106,6 +132,7 @@ impl Model {
         let from = self.latest.unwrap();
         let shared = self.live[&parent].iter().copied().filter(|m| at.is_none_or(|at| *m <= at)).collect();
         let to = self.create(shared);
+        self.inherit(parent, to);
         let (since, inherited) = (self.arrived, Inherited::Forgotten);
         self.remember(Boundary::Created { from, to, since, inherited });
     }
@@ -114,6 +141,7 @@ impl Model {
         let from = self.latest.unwrap();
         let later = self.view(from).split_off(&at);
         let to = self.create(later);
+        self.inherit(from, to);
         let (since, inherited) = (self.arrived, Inherited::Returned);
         self.remember(Boundary::Created { from, to, since, inherited });
     }

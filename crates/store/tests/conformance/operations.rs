@@ -5,9 +5,10 @@ use super::model::Model;
 use super::world::{World, text};
 use proptest::prelude::*;
 use segue_core::decide::Command;
-use segue_core::entry::{Bytes, Record, Seq};
+use segue_core::entry::{Body, Bytes, Record, Seq};
 use segue_core::evolve::evolve;
 use segue_core::message::{Message, Role};
+use segue_core::pins::Pinned;
 use segue_core::policy::Backlog;
 use segue_core::refusal::Refusal;
 use segue_core::session::{Number, Title};
@@ -30,6 +31,7 @@ pub enum Operation {
     Split(u8),
     Merge(u8, u8),
     Rename(u8),
+    Pin(u8, u8),
     Prune(u8),
     Delete(u8),
     Erase(u8),
@@ -53,6 +55,7 @@ pub fn any_operations() -> impl Strategy<Value = Vec<Operation>> {
         3 => any::<u8>().prop_map(Split),
         1 => (any::<u8>(), any::<u8>()).prop_map(|(a, b)| Merge(a, b)),
         1 => any::<u8>().prop_map(Rename),
+        2 => (any::<u8>(), any::<u8>()).prop_map(|(a, b)| Pin(a, b)),
         1 => (1u8..5).prop_map(Prune),
         1 => any::<u8>().prop_map(Delete),
         1 => any::<u8>().prop_map(Erase),
@@ -220,6 +223,12 @@ impl<'a> Pair<'a> {
                 let title = Title::new(&format!("title {by}")).unwrap();
                 self.run(&Command::Rename { session: Number(session), title }).await.unwrap();
             }
+            Operation::Pin(by, what) => {
+                let Some(session) = self.live(*by) else { return };
+                let change = self.model.pin(session, *what);
+                let command = Command::Pin { session: Number(session), change: Box::new(change) };
+                self.run(&command).await.unwrap();
+            }
             Operation::Prune(keep) => {
                 let keep = u32::from(*keep);
                 let done = self.run(&Command::Prune { keep: Backlog::new(keep).unwrap() }).await;
@@ -270,6 +279,7 @@ impl<'a> Pair<'a> {
             assert_eq!(self.world.texts(number).await, said, "session {session}");
             assert_eq!(state.messages_of(number) as usize, said.len());
             self.both_ends(&state, number, &said).await;
+            self.pinned(&state, *session).await;
         }
         self.fold_is_projection(&state).await;
     }
@@ -290,6 +300,25 @@ impl<'a> Pair<'a> {
             let records = self.world.store.read(&self.world.scope, &reading).await.unwrap();
             assert_eq!(records.iter().map(text).collect::<Vec<_>>(), expected);
         }
+    }
+
+    /// A session is pinned to what it was last told, and the text is where the pin says.
+    async fn pinned(&self, state: &State, session: u32) {
+        let pins = &state.sessions[&Number(session)].pins;
+        let (agent, persona) = self.model.pins.get(&session).cloned().unwrap_or_default();
+        assert_eq!(pins.agent.as_ref().map(|agent| agent.name.clone()), agent);
+        let found = match &pins.persona {
+            None => None,
+            Some(persona) => {
+                let record =
+                    self.world.store.get(&self.world.scope, persona.files.seq).await.unwrap().unwrap();
+                match record.body().unwrap() {
+                    Body::Pinned(Pinned::Text { text, .. }) => Some(text),
+                    other => panic!("session {session} is pinned to {other:?}"),
+                }
+            }
+        };
+        assert_eq!(found, persona, "session {session}");
     }
 
     async fn fold_is_projection(&mut self, stored: &State) {

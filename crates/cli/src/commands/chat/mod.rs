@@ -24,8 +24,12 @@ use segue_signals::context::OpenAiTokens;
 use speaker::{CUT_OFF, Speaker};
 
 pub async fn run(common: &Common, chat: &Chat) -> anyhow::Result<Exit> {
-    let engine = setup::engine(common, Absent::Make).await?;
-    let speaker = Speaker::of(chat, engine.config())?;
+    // Before anything is opened: who names a model that is not there has mistyped it.
+    let speaker = Speaker::of(chat, &setup::config(common, &[])?)?;
+    // Sessions that begin here are pinned to the model that is named; those that have one keep it.
+    let named = chat.model.as_deref().map(|name| ("agents.defaults.model", name));
+    let options: Vec<(&str, &str)> = named.into_iter().collect();
+    let engine = setup::engine_with(common, Absent::Make, &options).await?;
     let scope = match &chat.scope {
         Some(scope) => scope.clone(),
         None => route(&engine.config().routing, &Address::direct("cli", setup::user())),
@@ -100,7 +104,18 @@ impl Talk {
         }
         let context = self.engine.context(&self.scope).await?;
         match &self.speaker {
-            Some(speaker) if ends_with_the_person(&context) => self.answer(line, speaker, &context).await,
+            Some(speaker) if ends_with_the_person(&context) => {
+                let state = self.engine.state(&self.scope).await?;
+                let pinned = self.engine.pinned(&state, context.session.number).await?.model;
+                match speaker.as_pinned(&pinned, self.engine.config()) {
+                    Ok(own) => self.answer(line, own.as_ref().unwrap_or(speaker), &context).await,
+                    // The message is kept, and another model can be named.
+                    Err(error) => {
+                        out::error(error);
+                        Ok(())
+                    }
+                }
+            }
             Some(_) => Ok(()),
             None if self.json => Ok(()),
             None => Ok(tell::context(&context, &self.tokens)?),

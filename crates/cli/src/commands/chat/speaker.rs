@@ -4,6 +4,7 @@ use crate::args::Chat;
 use crate::setup;
 use anyhow::{Context as _, bail};
 use jiff::SignedDuration;
+use segue_core::pins;
 use segue_engine::config::{Config, Model};
 use segue_engine::models::{Client, Failure, Flaw, Message};
 use std::future::pending;
@@ -22,6 +23,16 @@ pub struct Speaker {
     /// What it is called here.
     pub name: String,
     client: Client,
+    source: Source,
+}
+
+/// Where a model is described.
+#[derive(Debug, Clone, PartialEq)]
+enum Source {
+    /// In the configuration.
+    Configuration,
+    /// On the command line, and there for all sessions.
+    CommandLine,
 }
 
 /// What a model said.
@@ -68,17 +79,41 @@ impl Said {
 impl Speaker {
     /// Finds the model that the command line names, if it names one.
     pub fn of(chat: &Chat, config: &Config) -> anyhow::Result<Option<Self>> {
-        let (name, model) = match (&chat.model, &chat.model_url, &chat.model_name) {
-            (Some(name), _, _) => (name.clone(), named(config, name)?.clone()),
-            (None, Some(url), Some(name)) => (name.clone(), unnamed(url, name)?),
-            (None, _, _) => return Ok(None),
-        };
+        match (&chat.model, &chat.model_url, &chat.model_name) {
+            (Some(name), _, _) => Self::new(name, named(config, name)?, Source::Configuration).map(Some),
+            (None, Some(url), Some(name)) => {
+                Self::new(name, &unnamed(url, name)?, Source::CommandLine).map(Some)
+            }
+            (None, _, _) => Ok(None),
+        }
+    }
+
+    fn new(name: &str, model: &Model, source: Source) -> anyhow::Result<Self> {
         let client =
-            Client::with_keys(&model, &setup::variable).with_context(|| match &model.api_key_env {
+            Client::with_keys(model, &setup::variable).with_context(|| match &model.api_key_env {
                 Some(variable) => format!("{name} cannot answer (its key is looked for in {variable})"),
                 None => format!("{name} cannot answer"),
             })?;
-        Ok(Some(Self { name, client }))
+        Ok(Self { name: name.to_owned(), client, source })
+    }
+
+    /// Finds the model that a session is pinned to, if that is another one than this, or is to answer differently.
+    pub fn as_pinned(&self, pin: &pins::Model, config: &Config) -> anyhow::Result<Option<Self>> {
+        let Some(id) = pin.id.as_ref().filter(|_| self.source == Source::Configuration) else {
+            return Ok(None);
+        };
+        let Some(model) = config.models.get(&pin.name) else {
+            bail!(
+                "{} answers in this session and is gone from the configuration: /model NAME lets another one answer",
+                pin.name
+            );
+        };
+        let pins::Model { temperature, thinking, verbosity, .. } = *pin;
+        let held = Model { model: id.clone(), temperature, thinking, verbosity, ..model.clone() };
+        if pin.name == self.name && held == *model {
+            return Ok(None);
+        }
+        Self::new(&pin.name, &held, Source::Configuration).map(Some)
     }
 
     /// Asks for an answer. `heard` takes each piece as it comes; Ctrl-C ends it.
@@ -155,5 +190,15 @@ fn unnamed(url: &str, name: &str) -> anyhow::Result<Model> {
     }
     let api_key_env = setup::variable(setup::API_KEY).map(|_| setup::API_KEY.to_owned());
     let (base_url, model) = (url.to_owned(), name.to_owned());
-    Ok(Model { base_url, model, api_key_env, timeout: TIMEOUT, price_in: None, price_out: None })
+    Ok(Model {
+        base_url,
+        model,
+        api_key_env,
+        timeout: TIMEOUT,
+        price_in: None,
+        price_out: None,
+        temperature: None,
+        thinking: None,
+        verbosity: None,
+    })
 }

@@ -45,7 +45,8 @@ impl Against {
         let same = options.iter().filter(|(key, _)| *key != "lifecycle.policy").copied();
         let options: Vec<_> = same.chain([("lifecycle.policy", policy.as_str())]).collect();
         let config = setup::config(common, &options)?;
-        let engine = Engine::open(Arc::new(Memory::default()), config).await?;
+        let host = setup::host(&config);
+        let engine = Engine::open(Arc::new(Memory::default()), config).await?.with_host(host);
         Ok(Some(Self { engine, policy: policy.clone() }))
     }
 

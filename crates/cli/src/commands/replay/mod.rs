@@ -40,7 +40,8 @@ pub async fn run(common: &Common, replay: &Replay) -> anyhow::Result<Exit> {
     let against = Against::open(common, replay, &options).await?;
     // Without a store named for it, a replay leaves nothing behind.
     let store = setup::open(common.store.as_deref().unwrap_or("memory:"))?;
-    let engine = Engine::open(store, config).await?.with_keys(&setup::key);
+    let host = setup::host(&config);
+    let engine = Engine::open(store, config).await?.with_keys(&setup::key).with_host(host);
     let bar = bar(lines.bytes);
     let mut drawing = Drawing::new();
     let mut left_out = 0;

@@ -1,9 +1,11 @@
 //! `segue sessions`: looking at sessions, and moving them.
 
 pub mod list;
+mod pins;
 pub mod show;
 
-use crate::args::{Common, Sessions};
+use crate::args::Common;
+use crate::sessions_args::Sessions;
 use crate::setup::{self, Absent};
 use crate::{Exit, json, layout, out};
 use anyhow::bail;
@@ -11,6 +13,7 @@ use segue_core::decision::Action;
 use segue_core::policy::Backlog;
 use segue_core::scope;
 use segue_core::session::{Key, Title};
+use segue_engine::pins::Repin;
 use segue_engine::{Engine, Pick, Request};
 
 pub async fn run(common: &Common, verb: Sessions) -> anyhow::Result<Exit> {
@@ -18,6 +21,17 @@ pub async fn run(common: &Common, verb: Sessions) -> anyhow::Result<Exit> {
     let (scope, request) = match verb {
         Sessions::List { scope } => return list::run(common, &scope).await,
         Sessions::Show { key } => return show::run(common, &key).await,
+        Sessions::Agent { key, name: None } => return pins::agents(common, &key).await,
+        Sessions::Model { key, name: None } => return pins::model(common, &key).await,
+        Sessions::Skills { key, name } => return pins::skills(common, &key, name.as_deref()).await,
+        Sessions::Agent { key, name: Some(name) } => {
+            (key.scope.clone(), Request::Pin(numbered(&key), Repin::Agent(name)))
+        }
+        Sessions::Model { key, name: Some(name) } => {
+            (key.scope.clone(), Request::Pin(numbered(&key), Repin::Model(name)))
+        }
+        Sessions::ReloadSkills { key } => (key.scope.clone(), Request::Pin(numbered(&key), Repin::Skills)),
+        Sessions::ReloadPersona { key } => (key.scope.clone(), Request::Pin(numbered(&key), Repin::Persona)),
         Sessions::New { scope } => (scope, Request::New(None)),
         Sessions::Resume { scope, n } => (scope, Request::Resume(Pick::Listed(n as usize))),
         Sessions::Fork { key, at } => (key.scope.clone(), Request::Fork(numbered(&key), at)),

@@ -1,11 +1,11 @@
 //! `segue sessions show`: a session with all that was said in it.
 
 use super::list::title;
+use super::pins;
 use crate::args::Common;
 use crate::setup::{self, Absent};
 use crate::transcript::{Said, Transcript};
 use crate::{Exit, Missing, json, layout, out, paint};
-use segue_core::scope;
 use segue_core::session::Key;
 use segue_core::state::State;
 use serde_json::{Value, json};
@@ -19,10 +19,7 @@ pub async fn run(common: &Common, key: &Key) -> anyhow::Result<Exit> {
     if common.json {
         let mut shown = json::listed(&listed);
         if let Value::Object(fields) = &mut shown {
-            fields.insert("active_agent".into(), agent(&key.scope).into());
-            fields.insert("skill_snapshot".into(), Value::Null);
-            fields.insert("persona".into(), Value::Null);
-            fields.insert("model_config".into(), Value::Null);
+            fields.extend(pins::shown(&engine, &state, key).await?);
             let children = state.sessions.iter().filter(|(_, s)| s.parent == Some(key.number) && s.is_live());
             let children = children.map(|(number, _)| Value::from(state.key(*number).to_string()));
             fields.insert("children".into(), children.collect());
@@ -42,6 +39,7 @@ pub async fn run(common: &Common, key: &Key) -> anyhow::Result<Exit> {
     let active = if listed.active { ", active" } else { "" };
     out::line(paint::dim(format!("{count} {noun}, last written {written}{active}")))?;
     out::line(paint::dim(format!("id {}", listed.session_id)))?;
+    pins::tell(&engine, &state, key).await?;
     let mut transcript = Transcript::new();
     for told in &messages {
         let at = told.at.to_zoned(zone.clone());
@@ -55,11 +53,6 @@ pub async fn run(common: &Common, key: &Key) -> anyhow::Result<Exit> {
 /// Says that there is no such session.
 pub fn missing(key: &Key) -> Missing {
     Missing(format!("there is no session {key}; `segue sessions list {}` lists them", key.scope))
-}
-
-/// The agent that a scope's key names.
-fn agent(scope: &scope::Key) -> &str {
-    scope.as_str().strip_prefix("agent:").and_then(|rest| rest.split(':').next()).unwrap_or("main")
 }
 
 fn segments(state: &State, key: &Key) -> Value {

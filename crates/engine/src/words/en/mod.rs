@@ -6,7 +6,7 @@ pub(super) mod tasks;
 pub(super) use reasons::{reason, tip};
 
 use super::duration::{Part, Unit, parts};
-use super::{Command, Keys, Trouble};
+use super::{Command, Keys, Language, Trouble};
 use segue_core::decision::Action;
 use segue_core::notice::{Limit, Notice, Reversal, Since, Stake, Summary, WayBack};
 use segue_core::refusal::Refusal;
@@ -124,6 +124,7 @@ pub(super) fn notice(keys: &Keys<'_>, notice: &Notice) -> String {
         Notice::Controlled { session, model: None } => {
             format!("The usual model helps to decide in {} again.", key(session))
         }
+        Notice::Pinned { session, pinned } => super::pins::notice(Language::En, keys, *session, pinned),
         Notice::Cleared { session } => {
             format!("Cleared {}: it is empty again. /undo brings its messages back.", key(session))
         }
@@ -236,6 +237,14 @@ pub(super) fn about(command: Command) -> &'static str {
         Command::Fresh => "answer our question: start fresh with that message",
         Command::Older => "answer our question: it belongs to the older session",
         Command::Control => "let model NAME help to decide in this session; without NAME the usual one",
+        Command::AgentList => "list the agents",
+        Command::AgentShow => "show agent NAME, or the one that answers here",
+        Command::AgentUse => "let agent NAME answer in this session",
+        Command::Skills => "list the skills of this session",
+        Command::Skill => "show skill NAME, as this session took it in",
+        Command::ReloadSkills => "take the skills in as they are now",
+        Command::ReloadPersona => "take the persona in as it is now",
+        Command::Model => "tell which model answers here, or let model NAME answer",
         Command::Recall => "look for QUERY in the earlier sessions of this chat",
         Command::Status => "tell where this conversation stands",
         Command::Why => "tell why the last messages went where they went",
@@ -256,7 +265,14 @@ pub(super) fn usage(command: Command) -> String {
         Command::Recall => format!("Usage: {syntax} (QUERY is what to look for)"),
         Command::Why => format!("Usage: {syntax} (COUNT is how many decisions to show)"),
         Command::Control => format!("Usage: {syntax} (NAME is a model of the configuration, or builtin)"),
+        Command::AgentShow | Command::AgentUse => format!("Usage: {syntax} (NAME is one of /agent list)"),
+        Command::Skill => format!("Usage: {syntax} (NAME is one of /skills)"),
+        Command::Model => format!("Usage: {syntax} (NAME is a model of the configuration)"),
         Command::Undo
+        | Command::AgentList
+        | Command::Skills
+        | Command::ReloadSkills
+        | Command::ReloadPersona
         | Command::Continue
         | Command::Fresh
         | Command::Older

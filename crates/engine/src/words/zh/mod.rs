@@ -6,7 +6,7 @@ pub(super) mod tasks;
 pub(super) use reasons::{reason, tip};
 
 use super::duration::{Part, Unit, parts};
-use super::{Command, Keys, Trouble};
+use super::{Command, Keys, Language, Trouble};
 use segue_core::decision::Action;
 use segue_core::notice::{Limit, Notice, Reversal, Since, Stake, Summary, WayBack};
 use segue_core::refusal::Refusal;
@@ -119,6 +119,7 @@ pub(super) fn notice(keys: &Keys<'_>, notice: &Notice) -> String {
         Notice::Controlled { session, model: None } => {
             format!("{} 恢复使用默认的判断模型。", key(session))
         }
+        Notice::Pinned { session, pinned } => super::pins::notice(Language::Zh, keys, *session, pinned),
         Notice::Cleared { session } => {
             format!("已清空 {}。输入 /undo 可找回其中的消息。", key(session))
         }
@@ -222,6 +223,14 @@ pub(super) fn about(command: Command) -> &'static str {
         Command::Fresh => "回答我们的问题：用那条消息重新开始",
         Command::Older => "回答我们的问题：它属于之前的会话",
         Command::Control => "让模型 NAME 协助判断这个会话；不写 NAME 则恢复默认",
+        Command::AgentList => "列出助手",
+        Command::AgentShow => "显示助手 NAME（或当前的助手）",
+        Command::AgentUse => "让助手 NAME 在这个会话里回答",
+        Command::Skills => "列出这个会话的技能",
+        Command::Skill => "显示技能 NAME（以本会话采用的为准）",
+        Command::ReloadSkills => "采用现在的技能",
+        Command::ReloadPersona => "采用现在的人格设定",
+        Command::Model => "查看由哪个模型回答，或改由模型 NAME 回答",
         Command::Recall => "在本聊天较早的会话里查找 QUERY",
         Command::Status => "查看当前会话的情况",
         Command::Why => "说明最近的消息为什么归入所在的会话",
@@ -242,7 +251,14 @@ pub(super) fn usage(command: Command) -> String {
         Command::Recall => format!("用法：{syntax}（QUERY 是要查找的内容）"),
         Command::Why => format!("用法：{syntax}（COUNT 是要显示的条数）"),
         Command::Control => format!("用法：{syntax}（NAME 是配置里的模型名，或 builtin）"),
+        Command::AgentShow | Command::AgentUse => format!("用法：{syntax}（NAME 见 /agent list）"),
+        Command::Skill => format!("用法：{syntax}（NAME 见 /skills）"),
+        Command::Model => format!("用法：{syntax}（NAME 是配置里的模型名）"),
         Command::Undo
+        | Command::AgentList
+        | Command::Skills
+        | Command::ReloadSkills
+        | Command::ReloadPersona
         | Command::Continue
         | Command::Fresh
         | Command::Older

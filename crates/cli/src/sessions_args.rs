@@ -1,0 +1,150 @@
+//! What can be typed behind `segue sessions`.
+
+use clap::Subcommand;
+use segue_core::entry::Seq;
+use segue_core::{scope, session};
+
+/// `segue sessions`.
+#[derive(Debug, Subcommand)]
+pub enum Sessions {
+    /// List the sessions of a scope, newest first
+    #[command(after_help = "Example:\n  segue sessions list agent:main:cli:direct:me")]
+    List {
+        /// The scope
+        scope: scope::Key,
+    },
+    /// Show a session
+    #[command(after_help = "\
+Example:
+  segue sessions show agent:main:cli:direct:me        the first session
+  segue sessions show agent:main:cli:direct:me#2      the second one")]
+    Show {
+        /// The session
+        key: session::Key,
+    },
+    /// Begin a new session
+    #[command(after_help = "Example:\n  segue sessions new agent:main:cli:direct:me")]
+    New {
+        /// The scope
+        scope: scope::Key,
+    },
+    /// Make an older session the active one again
+    #[command(after_help = "Example:\n  segue sessions resume agent:main:cli:direct:me 2")]
+    Resume {
+        /// The scope
+        scope: scope::Key,
+        /// Its number in `segue sessions list`
+        #[arg(value_parser = clap::value_parser!(u32).range(1..))]
+        n: u32,
+    },
+    /// Begin a session with the past of another one
+    #[command(after_help = "Example:\n  segue sessions fork agent:main:cli:direct:me#2 --at 14")]
+    Fork {
+        /// The session
+        key: session::Key,
+        /// The last message that both share; all of them by default
+        #[arg(long, value_name = "SEQ", value_parser = seq)]
+        at: Option<Seq>,
+    },
+    /// Move what was said from a message on to a new session
+    #[command(after_help = "Example:\n  segue sessions split agent:main:cli:direct:me --at 14")]
+    Split {
+        /// The scope
+        scope: scope::Key,
+        /// The first message of the new session
+        #[arg(long, value_name = "SEQ", value_parser = seq)]
+        at: Seq,
+    },
+    /// Take back the last new session, resume, fork or split
+    #[command(after_help = "Example:\n  segue sessions undo agent:main:cli:direct:me")]
+    Undo {
+        /// The scope
+        scope: scope::Key,
+    },
+    /// Make one session of two
+    #[command(
+        after_help = "Example:\n  segue sessions merge agent:main:cli:direct:me#3 agent:main:cli:direct:me#2"
+    )]
+    Merge {
+        /// The session that goes into the other one
+        from: session::Key,
+        /// The session that holds both then
+        into: session::Key,
+    },
+    /// Give a session a title
+    #[command(after_help = "Example:\n  segue sessions rename agent:main:cli:direct:me#2 'Lisbon in April'")]
+    Rename {
+        /// The session
+        key: session::Key,
+        /// The title
+        title: String,
+    },
+    /// Show the agents, or let another one answer
+    #[command(after_help = "\
+Example:
+  segue sessions agent agent:main:cli:direct:me#2            list them
+  segue sessions agent agent:main:cli:direct:me#2 work       let work answer")]
+    Agent {
+        /// The session
+        key: session::Key,
+        /// The agent
+        name: Option<String>,
+    },
+    /// Show the model that answers, or let another one answer
+    #[command(after_help = "\
+Example:
+  segue sessions model agent:main:cli:direct:me#2            show it
+  segue sessions model agent:main:cli:direct:me#2 fast       let fast answer")]
+    Model {
+        /// The session
+        key: session::Key,
+        /// The model: a name from [models] of the configuration
+        name: Option<String>,
+    },
+    /// List the skills of a session, or show one as the session took it in
+    #[command(after_help = "\
+Example:
+  segue sessions skills agent:main:cli:direct:me#2           list them
+  segue sessions skills agent:main:cli:direct:me#2 pdf       show one")]
+    Skills {
+        /// The session
+        key: session::Key,
+        /// The skill, by its name or an alias
+        name: Option<String>,
+    },
+    /// Take the skills in as they are on disk now
+    #[command(after_help = "Example:\n  segue sessions reload-skills agent:main:cli:direct:me#2")]
+    ReloadSkills {
+        /// The session
+        key: session::Key,
+    },
+    /// Take the persona in as it is on disk now
+    #[command(after_help = "Example:\n  segue sessions reload-persona agent:main:cli:direct:me#2")]
+    ReloadPersona {
+        /// The session
+        key: session::Key,
+    },
+    /// Drop a session and what it says
+    #[command(after_help = "Example:\n  segue sessions delete agent:main:cli:direct:me#2")]
+    Delete {
+        /// The session
+        key: session::Key,
+    },
+    /// Drop the oldest sessions
+    #[command(after_help = "Example:\n  segue sessions prune agent:main:cli:direct:me --limit 5")]
+    Prune {
+        /// The scope
+        scope: scope::Key,
+        /// How many are kept, the active one included
+        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+        limit: u32,
+    },
+}
+
+/// Reads the number of a message.
+pub fn seq(text: &str) -> Result<Seq, String> {
+    match text.parse::<u64>() {
+        Ok(n) if n > 0 => Ok(Seq(n)),
+        _ => Err("a message is named by its number, 1 or more".to_owned()),
+    }
+}

@@ -1,0 +1,127 @@
+//! Taking in: from what was captured to entries.
+
+use super::{Agent, Held, Model, Persona, Pinned, Pins, Skills};
+use crate::Timestamp;
+use crate::decide::Decided;
+use crate::decision::Action;
+use crate::digest::Digest;
+use crate::draft::Draft;
+use crate::entry::Body;
+use crate::refusal::Refusal;
+use crate::session::{Number, Origin};
+use crate::state::State;
+
+/// What is taken in, before its texts have a place in the log.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Capture {
+    /// Who answers; nothing if it is the one that the scope names, without instructions.
+    pub agent: Option<Agent<String>>,
+    /// What it can do; nothing if there are no skills.
+    pub skills: Option<Skills<String>>,
+    /// Who it is; nothing if there is no persona.
+    pub persona: Option<Persona<String>>,
+    /// Which model answers; nothing if none was ever configured.
+    pub model: Option<Model>,
+}
+
+/// A change of one field, or the taking in of all at the opening.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Change {
+    /// All of them.
+    All(Capture),
+    /// Another agent.
+    Agent(Option<Agent<String>>),
+    /// The skills as they are now.
+    Skills(Option<Skills<String>>),
+    /// The persona as it is now.
+    Persona(Option<Persona<String>>),
+    /// Another model.
+    Model(Option<Model>),
+}
+
+/// Writes entries that pin a session. A text that any session of the scope is pinned to is not written again.
+pub(crate) fn write(draft: &mut Draft, session: Number, change: &Change) -> Result<(), Refusal> {
+    let pinned = match change {
+        Change::All(capture) => {
+            let pins = Pins {
+                agent: agent(draft, capture.agent.as_ref())?,
+                skills: skills(draft, capture.skills.as_ref())?,
+                persona: persona(draft, capture.persona.as_ref())?,
+                model: capture.model.clone(),
+                ..Pins::default()
+            };
+            Pinned::Opening { session, pins: Box::new(pins) }
+        }
+        Change::Agent(taken) => Pinned::Agent { session, agent: agent(draft, taken.as_ref())? },
+        Change::Skills(taken) => Pinned::Skills { session, skills: skills(draft, taken.as_ref())? },
+        Change::Persona(taken) => Pinned::Persona { session, persona: persona(draft, taken.as_ref())? },
+        Change::Model(model) => Pinned::Model { session, model: model.clone() },
+    };
+    draft.push(Body::Pinned(pinned)).map(drop)
+}
+
+fn agent(draft: &mut Draft, agent: Option<&Agent<String>>) -> Result<Option<Agent>, Refusal> {
+    let Some(Agent { name, instructions }) = agent else { return Ok(None) };
+    Ok(Some(Agent { name: name.clone(), instructions: maybe(draft, instructions.as_deref())? }))
+}
+
+fn skills(draft: &mut Draft, skills: Option<&Skills<String>>) -> Result<Option<Skills>, Refusal> {
+    let Some(Skills { version, index, bodies }) = skills else { return Ok(None) };
+    let bodies = maybe(draft, bodies.as_deref())?;
+    Ok(Some(Skills { version: *version, index: hold(draft, index)?, bodies }))
+}
+
+fn persona(draft: &mut Draft, persona: Option<&Persona<String>>) -> Result<Option<Persona>, Refusal> {
+    let Some(Persona { version, files }) = persona else { return Ok(None) };
+    Ok(Some(Persona { version: *version, files: hold(draft, files)? }))
+}
+
+fn maybe(draft: &mut Draft, text: Option<&str>) -> Result<Option<Held>, Refusal> {
+    text.map(|text| hold(draft, text)).transpose()
+}
+
+fn hold(draft: &mut Draft, text: &str) -> Result<Held, Refusal> {
+    let hash = Digest::of_body(text.as_bytes());
+    let known = |state: &State| {
+        state.sessions.values().rev().flat_map(|session| session.pins.held()).find(|held| held.hash == hash)
+    };
+    if let Some(held) = known(draft.state()) {
+        return Ok(held);
+    }
+    let seq = draft.push(Body::Pinned(Pinned::Text { hash, text: text.to_owned() }))?;
+    Ok(Held { hash, seq })
+}
+
+impl Decided {
+    /// Returns the session that was opened and has to take in anew what it is pinned to (L-9). A fork and a part
+    /// that was split off go on with the pins of their parent.
+    pub fn opened(&self, prior: &State) -> Option<Number> {
+        if prior.next_session == self.state.next_session {
+            return None;
+        }
+        let number = self.state.latest()?;
+        let session = self.state.sessions.get(&number)?;
+        let anew = match session.origin {
+            Origin::First | Origin::New => true,
+            Origin::Fork => false,
+            // "Fresh" cuts off the message that was held, and begins with it.
+            Origin::Split => self.action != Action::Split,
+        };
+        (anew && number >= prior.next_session).then_some(number)
+    }
+
+    /// Pins the session that was opened, in the same append. Where there is nothing to hold it to, nothing is
+    /// written.
+    pub fn pin(&mut self, session: Number, capture: Capture, now: Timestamp) -> Result<(), Refusal> {
+        let before = self.state.sessions.get(&session).map(|session| &session.pins);
+        if capture == Capture::default() && before == Some(&Pins::default()) {
+            return Ok(());
+        }
+        let mut draft = Draft::new(&self.state, now);
+        write(&mut draft, session, &Change::All(capture))?;
+        let (state, records) = draft.finish();
+        self.state = state;
+        self.records.extend(records);
+        Ok(())
+    }
+}

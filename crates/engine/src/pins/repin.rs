@@ -1,0 +1,86 @@
+//! Holding a session to something else, on request only.
+
+use super::capture::{self, own_agent};
+use crate::engine::Engine;
+use crate::error::Error;
+use crate::request::{Refused, Request, pick_session};
+use segue_core::decide::Command;
+use segue_core::pins::{Capture, Change};
+use segue_core::scope;
+use segue_core::state::State;
+use std::collections::BTreeSet;
+
+/// What a session is to be held to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Repin {
+    /// An agent of the configuration.
+    Agent(String),
+    /// The skills as they are now.
+    Skills,
+    /// The persona as it is now.
+    Persona,
+    /// A model of the configuration.
+    Model(String),
+    /// What another session was held to, in another store.
+    All(Box<Capture>),
+}
+
+impl Engine {
+    /// Finds out what a request means for a scope as it is.
+    pub(crate) async fn resolve(
+        &self,
+        request: &Request,
+        state: &State,
+    ) -> Result<Result<Command, Refused>, Error> {
+        let Request::Pin(pick, repin) = request else {
+            return Ok(request.resolve(self.store.as_ref(), state).await?);
+        };
+        let session = match pick_session(state, *pick) {
+            Ok(session) => session,
+            Err(refused) => return Ok(Err(refused)),
+        };
+        let change = Box::pin(self.change(&state.scope, repin)).await;
+        Ok(change.map(|change| Command::Pin { session, change: Box::new(change) }))
+    }
+
+    async fn change(&self, scope: &scope::Key, repin: &Repin) -> Result<Change, Refused> {
+        Ok(match repin {
+            Repin::All(capture) => Change::All(capture.as_ref().clone()),
+            Repin::Agent(name) => {
+                let known = self.agents(scope);
+                let Some(name) = named(&known, name) else {
+                    return Err(Refused::NoAgent { name: name.clone(), known: known.into_iter().collect() });
+                };
+                Change::Agent(capture::agent(&self.config, scope, name))
+            }
+            Repin::Model(name) => {
+                let known: BTreeSet<String> = self.config.models.keys().cloned().collect();
+                let Some(name) = named(&known, name) else {
+                    return Err(Refused::NoModel { name: name.clone(), known: known.into_iter().collect() });
+                };
+                Change::Model(Some(capture::model(&self.config, name)))
+            }
+            Repin::Skills => match self.ask_host(|host| host.skills()).await {
+                Some(loaded) => Change::Skills(capture::skills_of(loaded)),
+                None => return Err(Refused::NoHost),
+            },
+            Repin::Persona => match self.ask_host(|host| host.persona()).await {
+                Some(Ok(persona)) => Change::Persona(capture::persona_of(persona)),
+                Some(Err(error)) => return Err(Refused::Persona(error)),
+                None => return Err(Refused::NoHost),
+            },
+        })
+    }
+
+    /// Lists the agents that a session of a scope can be given: those of the configuration, and its own.
+    pub fn agents(&self, scope: &scope::Key) -> BTreeSet<String> {
+        let configured = self.config.agents.named.keys().cloned();
+        configured.chain([own_agent(scope).to_owned()]).collect()
+    }
+}
+
+/// Finds a name, upper and lower case alike where that leaves no doubt.
+fn named<'a>(known: &'a BTreeSet<String>, name: &str) -> Option<&'a String> {
+    let mut alike = known.iter().filter(|known| known.to_lowercase() == name.to_lowercase());
+    known.get(name).or_else(|| alike.next().filter(|_| alike.next().is_none()))
+}
