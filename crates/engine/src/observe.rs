@@ -200,7 +200,7 @@ pub(crate) fn may_carry(state: &State, observed: &Observed) -> bool {
     observed.window.band >= Window::Critical || state.standing.question.is_some()
 }
 
-fn meaning(relevance: Relevance) -> Meaning {
+pub(crate) fn meaning(relevance: Relevance) -> Meaning {
     Meaning {
         band: match relevance.band {
             Band::High => Semantic::High,

@@ -5,12 +5,15 @@
 use crate::control::{Case, Chain, Consulted, Line, Source};
 use crate::engine::{Engine, Turn};
 use crate::mind::Mind;
+use crate::observe::meaning;
 use segue_core::entry::Seq;
 use segue_core::evidence::Semantic;
 use segue_core::message::{Message, Role};
-use segue_core::observed::{Helped, Meaning, Observed, Share};
+use segue_core::observed::{Helped, Observed};
 use segue_core::policy::{AutoRoute, Mode, Rule};
 use segue_core::state::State;
+use segue_signals::Probability;
+use segue_signals::semantic::Relevance;
 use segue_signals::summary::SummaryLanguage;
 
 /// How many of the newest messages a model is shown.
@@ -102,9 +105,8 @@ impl Engine {
             troubles: troubles.collect(),
         });
         if let Some(belongs) = consulted.belongs.filter(|_| *head == state.head) {
-            let evidence = "a model was asked".to_owned();
-            let band = band(belongs);
-            observed.meaning = Meaning { band, belongs: Some(Share::new(belongs)), evidence };
+            let belongs = Probability::new(belongs as f32);
+            observed.meaning = meaning(Relevance::scored(belongs, "a model was asked".to_owned()));
         }
     }
 }
@@ -117,16 +119,5 @@ fn word(source: Source) -> &'static str {
         Source::Defaults => "defaults",
         Source::Fallback => "fallback",
         Source::Builtin => "builtin",
-    }
-}
-
-/// The bands of 003, for a probability that comes from elsewhere.
-fn band(belongs: f64) -> Semantic {
-    if belongs > 0.7 {
-        Semantic::High
-    } else if belongs < 0.3 {
-        Semantic::Low
-    } else {
-        Semantic::Medium
     }
 }

@@ -3,6 +3,7 @@
 use crate::persona;
 use crate::pins::Repin;
 use crate::tasks;
+use crate::telling::DECISION_BEHIND_MAX;
 use segue_core::decide::{Command, TaskCommand};
 use segue_core::entry::{Body, Kind, Record, Seq};
 use segue_core::message::{Message, Role};
@@ -256,9 +257,6 @@ async fn erasable(
     }
     Ok(Ok(left))
 }
-
-/// How many entries behind a message its decision is looked for.
-const DECISION_BEHIND_MAX: usize = 8;
 
 /// Finds what tells of messages in their words: the decisions about them, and the summaries of their sessions that
 /// were carried over into others, and from those on.

@@ -12,7 +12,7 @@ use segue_core::session::Number;
 use segue_core::state::State;
 
 /// How many entries behind a message its decision is looked for.
-const DECISION_BEHIND_MAX: usize = 24;
+pub(crate) const DECISION_BEHIND_MAX: usize = 24;
 
 impl Engine {
     pub(crate) fn told(&self, turn: &Turn, decided: Decided) -> Outcome {

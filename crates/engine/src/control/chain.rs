@@ -2,6 +2,7 @@
 //! model that answers the user.
 
 use crate::config::{Agents, Config, ControlModel, Model};
+use crate::route::agent_of;
 use segue_core::scope;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -120,24 +121,5 @@ impl Chain {
     /// Returns all links, the built-in one last.
     pub fn links(&self) -> impl Iterator<Item = &Link> {
         self.named.iter().chain([&self.end])
-    }
-}
-
-/// Returns the agent of a scope: the second part of its key.
-pub fn agent_of(scope: &scope::Key) -> Option<&str> {
-    scope.as_str().strip_prefix("agent:")?.split(':').next().filter(|name| !name.is_empty())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn finds_the_agent_of_a_scope() {
-        let agent = |key: &str| agent_of(&key.parse().unwrap()).map(str::to_owned);
-        assert_eq!(agent("agent:work:telegram:direct:user123").as_deref(), Some("work"));
-        assert_eq!(agent("agent:main").as_deref(), Some("main"));
-        assert_eq!(agent("agent::x"), None);
-        assert_eq!(agent("other:main"), None);
     }
 }

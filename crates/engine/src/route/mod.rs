@@ -169,10 +169,11 @@ pub fn user_of(routing: &Routing, scope: &scope::Key) -> Option<String> {
 /// ```
 /// use segue_engine::route::agent_of;
 /// assert_eq!(agent_of(&"agent:work:main".parse()?), Some("work"));
+/// assert_eq!(agent_of(&"agent::x".parse()?), None);
 /// # Ok::<(), segue_core::scope::KeyError>(())
 /// ```
 pub fn agent_of(scope: &scope::Key) -> Option<&str> {
-    scope.as_str().strip_prefix("agent:").and_then(|rest| rest.split(':').next())
+    scope.as_str().strip_prefix("agent:")?.split(':').next().filter(|name| !name.is_empty())
 }
 
 fn direct(key: &mut String, routing: &Routing, from: &Address, peer: &str) {
