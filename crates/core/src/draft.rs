@@ -3,7 +3,7 @@
 use crate::Timestamp;
 use crate::digest::Digest;
 use crate::entry::{Body, Bytes, Record, Sealed, Seq};
-use crate::evolve::evolve;
+use crate::evolve::fold_in;
 use crate::refusal::Refusal;
 use crate::segment;
 use crate::state::State;
@@ -67,7 +67,7 @@ impl Draft {
             bytes: Bytes::Kept(text),
         };
         let seq = record.seq;
-        evolve(&mut self.state, &record).map_err(|misfit| Refusal::Damaged(misfit.to_string()))?;
+        fold_in(&mut self.state, &record, &body).map_err(|misfit| Refusal::Damaged(misfit.to_string()))?;
         self.records.push(record);
         Ok(seq)
     }

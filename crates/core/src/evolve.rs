@@ -71,13 +71,17 @@ pub enum Misfit {
 /// Gaps in the numbers are fine: dropped segments leave them. Digests are not checked here, because a
 /// fold must work on what is left of a log; `verify` checks them.
 pub fn evolve(state: &mut State, entry: &Record) -> Result<(), Misfit> {
+    fold_in(state, entry, &entry.body()?)
+}
+
+/// Folds an entry whose body is at hand: one that was just made need not be read back.
+pub(crate) fn fold_in(state: &mut State, entry: &Record, body: &Body) -> Result<(), Misfit> {
     if entry.seq <= state.head {
         return Err(Misfit::Order { seq: entry.seq, head: state.head });
     }
-    let body = entry.body()?;
     state.clock = state.clock.max(entry.at);
     state.head = entry.seq;
-    match &body {
+    match body {
         Body::Opened(opened) => open_new(state, entry, opened),
         Body::Resumed(resumed) => resume(state, entry, resumed),
         Body::Forked(branch) => branch_off(state, entry, branch, Origin::Fork),

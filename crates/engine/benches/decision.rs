@@ -21,7 +21,10 @@ use std::time::{Duration, Instant};
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
 const ROUNDS: usize = 15;
-const TURNS: usize = 200;
+
+/// Each round is a conversation of its own, long enough that what is known about a session is built anew within it
+/// and short enough for its window.
+const TURNS: usize = 400;
 
 /// The goal of issue 4.
 const GOAL: f64 = 1.2;
@@ -70,9 +73,10 @@ impl Bare {
     }
 }
 
-async fn bare_round(bare: &mut Bare, from: usize) -> Outcome<Duration> {
+async fn bare_round(bare: &mut Bare, round: usize) -> Outcome<Duration> {
+    bare.state = Arc::new(State::empty(format!("agent:main:bench:direct:bare{round}").parse()?));
     let begun = Instant::now();
-    for turn in from..from + TURNS {
+    for turn in 0..TURNS {
         let (said, answer) = TALK[turn % TALK.len()];
         bare.say(turn, Role::User, said).await?;
         bare.say(turn, Role::Assistant, answer).await?;
@@ -80,10 +84,10 @@ async fn bare_round(bare: &mut Bare, from: usize) -> Outcome<Duration> {
     Ok(begun.elapsed())
 }
 
-async fn engine_round(engine: &Engine, from: usize) -> Outcome<Duration> {
-    let scope: segue_core::scope::Key = "agent:main:bench:direct:engine".parse()?;
+async fn engine_round(engine: &Engine, round: usize) -> Outcome<Duration> {
+    let scope: segue_core::scope::Key = format!("agent:main:bench:direct:engine{round}").parse()?;
     let begun = Instant::now();
-    for turn in from..from + TURNS {
+    for turn in 0..TURNS {
         let (said, answer) = TALK[turn % TALK.len()];
         for (role, text) in [(Role::User, said), (Role::Assistant, answer)] {
             let (to, message) = (Target::Scope(scope.clone()), Message::text(text));
@@ -102,14 +106,13 @@ async fn measure() -> Outcome<()> {
     let mut bare = Bare { store, state, policy: Policy::default() };
     let mut ratios = Vec::new();
     for round in 0..ROUNDS {
-        let from = round * TURNS;
         // Who goes first changes, so that a slow moment of the machine favours nobody.
         let (with, without) = if round % 2 == 0 {
-            let with = engine_round(&engine, from).await?;
-            (with, bare_round(&mut bare, from).await?)
+            let with = engine_round(&engine, round).await?;
+            (with, bare_round(&mut bare, round).await?)
         } else {
-            let without = bare_round(&mut bare, from).await?;
-            (engine_round(&engine, from).await?, without)
+            let without = bare_round(&mut bare, round).await?;
+            (engine_round(&engine, round).await?, without)
         };
         let micros = |time: Duration| time.as_secs_f64() * 1e6 / TURNS as f64;
         let ratio = with.as_secs_f64() / without.as_secs_f64();

@@ -340,7 +340,7 @@ impl Engine {
             let command = match request {
                 Request::Say(Role::User, message) => {
                     mind = self.mind(&prior, remembered).await;
-                    match self.hear(turn, &prior, mind.as_ref(), message, None, opinion).await {
+                    match self.hear(turn, &prior, mind.as_deref(), message, None, opinion).await {
                         Ok(command) => command,
                         // A second delivery has its answer already.
                         Err(doubt) => {
@@ -353,7 +353,7 @@ impl Engine {
                 }
                 Request::Stated(message, intent) => {
                     mind = self.mind(&prior, remembered).await;
-                    match self.hear(turn, &prior, mind.as_ref(), message, Some(*intent), opinion).await {
+                    match self.hear(turn, &prior, mind.as_deref(), message, Some(*intent), opinion).await {
                         Ok(command) => command,
                         Err(doubt) => return Ok(Committed::Doubtful(doubt)),
                     }
@@ -391,9 +391,12 @@ impl Engine {
             }
             let append = Append::of(prior, &mut decided, id.cloned());
             let next = append.next.clone();
-            match self.store.append(append).await {
+            // The store is at work while the message is read for the next one.
+            let reading = async { self.follow(mind, &decided, request) };
+            let (appended, mind) = tokio::join!(self.store.append(append), reading);
+            match appended {
                 Ok(()) => {
-                    drawer.put(next, self.follow(mind, &decided, request));
+                    drawer.put(next, mind);
                     drop(drawer);
                     self.sweep(&decided).await;
                     self.ring(request, &decided);
@@ -439,7 +442,7 @@ impl Engine {
     }
 
     /// Takes a message that was written into what is known about its session; after a boundary it is read again.
-    fn follow(&self, mind: Option<Mind>, decided: &Decided, request: &Request) -> Option<Mind> {
+    fn follow(&self, mind: Option<Box<Mind>>, decided: &Decided, request: &Request) -> Option<Box<Mind>> {
         let Request::Say(role, message) = request else { return None };
         let goes_on = match decided.action {
             Action::Continue | Action::ContinueSummarize | Action::ContinueReinject | Action::Ask => true,

@@ -10,15 +10,16 @@ use segue_core::message::{Message, Role};
 use segue_core::session::Number;
 use segue_core::state::State;
 use segue_signals::context::{EstimatedTokens, TokenCounter};
-use segue_signals::health::{HealthMessage, MESSAGES_MAX};
-use segue_signals::{Classifier, Profile};
-use std::collections::VecDeque;
+use segue_signals::{Classifier, KEPT_MAX, Profile, Remark};
 
 /// The place from which a long session is looked at moves by so many messages.
 const STEP: u32 = 512;
 
-/// How much of a message is kept to look at once more, in characters.
-const RECENT_CHARS_MAX: usize = 2_000;
+/// How many of the newest messages are kept to be shown to a model.
+const SAID_MAX: usize = 6;
+
+/// How much of each is kept, in characters.
+const SAID_CHARS_MAX: usize = 2_000;
 
 /// What a message costs besides its text, in tokens: its role and its limits.
 const MESSAGE_TOKENS: u64 = 4;
@@ -32,7 +33,9 @@ pub(crate) struct Mind {
     pub(crate) head: Seq,
     /// What the session is about.
     pub(crate) profile: Profile,
-    recent: VecDeque<(Role, String)>,
+    /// The newest messages, oldest first: as they were read, and who said what.
+    recent: Vec<Remark>,
+    said: Vec<(Role, String)>,
     tokens: u64,
     looked_at: u32,
     messages: u32,
@@ -45,7 +48,8 @@ impl Mind {
             session,
             head,
             profile: Profile::new(),
-            recent: VecDeque::with_capacity(MESSAGES_MAX),
+            recent: Vec::new(),
+            said: Vec::new(),
             tokens: 0,
             looked_at: 0,
             messages: 0,
@@ -61,25 +65,30 @@ impl Mind {
     /// Builds the mind of a session from its newest messages, of which there must be [`Mind::reach`].
     pub(crate) fn of(classifier: &Classifier, state: &State, session: Number, told: &[Told]) -> Self {
         let mut mind = Self::empty(session, state.head);
-        for told in told {
-            match &told.message {
-                Some(message) => mind.add(classifier, told.role, message),
-                None => mind.looked_at += 1,
+        let readable =
+            told.iter().filter_map(|told| told.message.as_ref().map(|message| (told.role, message)));
+        let older = readable.clone().count().saturating_sub(KEPT_MAX);
+        for (at, (role, message)) in readable.enumerate() {
+            mind.add(classifier, role, message);
+            if at >= older {
+                mind.keep(role, message);
             }
         }
+        mind.looked_at = u32::try_from(told.len()).unwrap_or(u32::MAX);
         mind.messages = state.messages_of(session);
         mind
     }
 
     /// Takes in a message that was just written, unless it is time to look from another place.
     pub(crate) fn follow(
-        mut self,
+        mut self: Box<Self>,
         classifier: &Classifier,
         head: Seq,
         role: Role,
         message: &Message,
-    ) -> Option<Self> {
+    ) -> Option<Box<Self>> {
         self.add(classifier, role, message);
+        self.keep(role, message);
         self.head = head;
         self.messages += 1;
         (Self::reach(self.messages) == self.looked_at).then_some(self)
@@ -89,14 +98,19 @@ impl Mind {
         classifier.observe(&mut self.profile, voice(role, message), &message.text);
         self.tokens += EstimatedTokens.count(&message.text) + MESSAGE_TOKENS;
         self.looked_at += 1;
-        if self.recent.len() == MESSAGES_MAX {
-            self.recent.pop_front();
+    }
+
+    /// Keeps one of the newest messages.
+    fn keep(&mut self, role: Role, message: &Message) {
+        if self.recent.len() == KEPT_MAX {
+            self.recent.remove(0);
         }
-        let text = match message.text.char_indices().nth(RECENT_CHARS_MAX) {
-            Some((end, _)) => &message.text[..end],
-            None => &message.text,
-        };
-        self.recent.push_back((role, text.to_owned()));
+        self.recent.push(Remark::of(speaker(role), &message.text));
+        if self.said.len() == SAID_MAX {
+            self.said.remove(0);
+        }
+        let end = message.text.char_indices().nth(SAID_CHARS_MAX).map_or(message.text.len(), |(end, _)| end);
+        self.said.push((role, message.text[..end].to_owned()));
     }
 
     /// Estimates how many tokens the whole session takes, a message more included.
@@ -108,13 +122,13 @@ impl Mind {
     }
 
     /// Returns who said what lately, oldest first.
-    pub(crate) fn said(&self) -> impl DoubleEndedIterator<Item = (Role, String)> {
-        self.recent.iter().cloned()
+    pub(crate) fn said(&self) -> &[(Role, String)] {
+        &self.said
     }
 
-    /// Returns the newest messages, oldest first.
-    pub(crate) fn recent(&self) -> impl DoubleEndedIterator<Item = HealthMessage<'_>> {
-        self.recent.iter().map(|(role, text)| HealthMessage { role: speaker(*role), text })
+    /// Returns the newest messages as they were read, oldest first.
+    pub(crate) fn recent(&self) -> &[Remark] {
+        &self.recent
     }
 }
 

@@ -17,11 +17,11 @@ use segue_core::session::Number;
 use segue_core::state::State;
 use segue_signals::arbiter::{Arbiter, Moment};
 use segue_signals::context::{ContextBand, judge_use};
-use segue_signals::health::{Finding, HealthMessage, HealthState, judge_health};
+use segue_signals::health::{Finding, HealthState, Symptoms, judge_health};
 use segue_signals::intent::{ExplicitIntent, explicit_intent};
 use segue_signals::semantic::{Band, Relevance};
 use segue_signals::summary::{Summary, SummaryLanguage};
-use segue_signals::{Profile, answer, objection, time, work};
+use segue_signals::{Profile, Remark, Role, answer, objection, time, work};
 
 /// How many other sessions a message is compared with when it does not belong to the latest one.
 const EARLIER_MAX: usize = 5;
@@ -38,14 +38,14 @@ const WATCHED_MESSAGES_MAX: u32 = 3;
 impl Engine {
     /// Finds what is known about the latest session, from memory or from the store. A session that cannot be read
     /// is one about which nothing is known: that never starts a fresh one.
-    pub(crate) async fn mind(&self, state: &State, remembered: Option<Mind>) -> Option<Mind> {
+    pub(crate) async fn mind(&self, state: &State, remembered: Option<Box<Mind>>) -> Option<Box<Mind>> {
         let latest = state.latest()?;
         if let Some(mind) = remembered.filter(|mind| mind.session == latest && mind.head == state.head) {
             return Some(mind);
         }
         let reach = Mind::reach(state.messages_of(latest)) as usize;
         match self.messages(state, latest, reach).await {
-            Ok(told) => Some(Mind::of(&self.classifier, state, latest, &told)),
+            Ok(told) => Some(Box::new(Mind::of(&self.classifier, state, latest, &told))),
             Err(error) => {
                 tracing::warn!(scope = %state.scope, %error, "the latest session cannot be read; it goes on");
                 None
@@ -91,9 +91,9 @@ impl Engine {
     fn judge(&self, turn: &Turn, state: &State, mind: &Mind, text: &str, observed: &mut Observed) {
         let now = state.effective(turn.at);
         let gap = state.open.as_ref().map_or(SignedDuration::ZERO, |open| Silence::of(open, now).gap);
-        let mut recent: Vec<HealthMessage<'_>> = mind.recent().collect();
+        let recent = mind.recent();
         let judgement = self.classifier.judge(&mind.profile, text, None);
-        let shift = Arbiter::shift(&judgement, &Moment { text, gap: Some(gap), recent: &recent });
+        let shift = Arbiter::shift(&judgement, &Moment { text, gap: Some(gap), recent });
         observed.meaning = match shift {
             Some(shift) => meaning(Relevance::scored(shift.complement(), judgement.relevance.evidence)),
             None => meaning(judgement.relevance),
@@ -109,17 +109,17 @@ impl Engine {
             percent: percent(used.used, used.window),
         };
         observed.patience = Patience {
-            work: match work::judge_work(&recent) {
+            work: match work::judge_work(recent) {
                 time::Work::General => Work::General,
                 time::Work::Coding => Work::Coding,
             },
-            last_word: match work::judge_last_word(&recent) {
+            last_word: match work::judge_last_word(recent) {
                 time::LastWord::Settled => LastWord::Settled,
                 time::LastWord::OpenQuestion => LastWord::OpenQuestion,
             },
         };
-        recent.push(HealthMessage { role: speaker(segue_core::message::Role::User), text });
-        let health = judge_health(&recent);
+        let health =
+            judge_health(recent.iter().map(Remark::symptoms).chain([&Symptoms::of(Role::User, text)]));
         observed.health = Condition {
             band: match health.state {
                 HealthState::Good => Health::Good,

@@ -16,9 +16,6 @@ use segue_signals::Probability;
 use segue_signals::semantic::Relevance;
 use segue_signals::summary::SummaryLanguage;
 
-/// How many of the newest messages a model is shown.
-const SHOWN_MAX: usize = 6;
-
 /// Whether a model may still be asked about a message.
 #[derive(Debug)]
 pub(crate) enum Opinion {
@@ -60,7 +57,6 @@ impl Engine {
         if chain.named().is_empty() && chain.warnings.is_empty() {
             return None;
         }
-        let recent: Vec<(Role, String)> = mind.said().rev().take(SHOWN_MAX).collect();
         Some(Box::new(Doubt {
             head: state.head,
             chain,
@@ -68,7 +64,7 @@ impl Engine {
                 Some(summary) => summary.render(SummaryLanguage::English),
                 None => String::new(),
             },
-            recent: recent.into_iter().rev().collect(),
+            recent: mind.said().to_vec(),
             message: message.text.clone(),
         }))
     }

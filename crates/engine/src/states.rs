@@ -55,11 +55,11 @@ impl Drawer {
     }
 
     /// Takes out what is known about the latest session.
-    pub(crate) fn take_mind(&mut self, scope: &Key) -> Option<Mind> {
-        self.states.get_mut(scope).and_then(|seat| seat.mind.take()).map(|mind| *mind)
+    pub(crate) fn take_mind(&mut self, scope: &Key) -> Option<Box<Mind>> {
+        self.states.get_mut(scope).and_then(|seat| seat.mind.take())
     }
 
-    pub(crate) fn put(&mut self, state: Arc<State>, mind: Option<Mind>) {
+    pub(crate) fn put(&mut self, state: Arc<State>, mind: Option<Box<Mind>>) {
         if self.states.len() >= self.states_max
             && !self.states.contains_key(&state.scope)
             && let Some(other) = self.states.keys().next().cloned()
@@ -67,7 +67,7 @@ impl Drawer {
             // Any one will do: who comes back is read again.
             self.states.remove(&other);
         }
-        self.states.insert(state.scope.clone(), Seat { state, mind: mind.map(Box::new) });
+        self.states.insert(state.scope.clone(), Seat { state, mind });
     }
 
     pub(crate) fn forget(&mut self, scope: &Key) {

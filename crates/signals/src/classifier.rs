@@ -6,6 +6,7 @@ use crate::boundary::{Outcome, Output};
 use crate::embed::{Table, TableError};
 use crate::evidence;
 use crate::features::{Features, Read, Reader};
+use crate::intent;
 use crate::model::network::sigmoid;
 use crate::model::{Model, ModelError};
 use crate::profile::{Profile, Role};
@@ -89,7 +90,16 @@ impl Classifier {
     }
 
     /// Adds a message to the session's profile; its cost does not depend on the session's length.
+    ///
+    /// A bare wish for another topic is about nothing yet, so it adds nothing.
     pub fn observe(&self, profile: &mut Profile, role: Role, text: &str) {
+        let says_nothing = |text: &str| self.reader.says_nothing(&self.reader.read(text, Window::MESSAGE));
+        if profile.last_of(Role::User).is_none()
+            && role == Role::User
+            && intent::is_bare_wish(text, says_nothing)
+        {
+            return;
+        }
         self.reader.observe(profile, role, text);
     }
 
@@ -122,6 +132,10 @@ impl Classifier {
     fn cannot_tell(&self, profile: &Profile, read: &Read<'_>) -> Option<&'static str> {
         if profile.messages() == 0 {
             return Some("no history to compare with");
+        }
+        // A greeting, or the answer to a bare wish for another topic.
+        if profile.last_of(Role::User).is_none() {
+            return Some("the user has said nothing yet to compare with");
         }
         let content = read.terms.list.iter().any(|term| term.is_content());
         (!content || self.reader.says_nothing(read)).then_some("too little text to tell")

@@ -1,6 +1,9 @@
 //! Signs of programs in a message: fences, traces, commands, file names, lines of code.
 
+use std::sync::LazyLock;
+
 use crate::content::FileKind;
+use crate::lists::{Phrases, Words};
 use crate::text::Window;
 
 /// How much code a message shows.
@@ -58,8 +61,9 @@ pub(crate) fn code_in(text: &str) -> Code {
 }
 
 fn part(text: &str) -> Code {
+    static SIGNS: LazyLock<Phrases> = LazyLock::new(|| Phrases::new(TRACES.map(str::to_owned).to_vec()));
     let fenced = text.lines().any(|line| line.trim_start().starts_with("```") || line.starts_with("~~~"));
-    if fenced || TRACES.iter().any(|sign| text.contains(sign)) || frames_of_a_trace(text) >= 2 {
+    if fenced || SIGNS.any_in(text) || frames_of_a_trace(text) >= 2 {
         return Code::Block;
     }
     let lines = text.lines().filter(|line| is_code_line(line.trim())).count();
@@ -107,16 +111,17 @@ fn is_code_line(line: &str) -> bool {
 
 /// A name of a program, and behind it an option, a path or one of its verbs.
 fn is_command(line: &str) -> bool {
+    static PROGRAMS: LazyLock<Words> = LazyLock::new(|| Words::new(COMMANDS, ' '));
+    static VERBS: LazyLock<Words> = LazyLock::new(|| Words::new(SUBCOMMANDS, ' '));
     let mut words = line.split_whitespace();
     let Some(first) = words.next() else { return false };
     let first = if first == "sudo" { words.next().unwrap_or(first) } else { first };
-    if !COMMANDS.split(' ').any(|known| known == first) {
+    if !PROGRAMS.has(first) {
         return false;
     }
-    let is_sub = |word: &str| SUBCOMMANDS.split(' ').any(|known| known == word);
     let shaped =
         |word: &str| word.starts_with('-') && word.len() > 1 || word.contains('/') || is_code_word(word);
-    words.next().is_some_and(|word| is_sub(word) || shaped(word))
+    words.next().is_some_and(|word| VERBS.has(word) || shaped(word))
         && (first != "go" && first != "make" || line.split_whitespace().count() <= 4)
 }
 
@@ -129,6 +134,10 @@ fn has_inline_code(text: &str) -> bool {
 
 /// A file of code by its name, or an identifier with a path or a call.
 fn is_code_word(word: &str) -> bool {
+    // Most words of most messages.
+    if word.bytes().all(|byte| byte.is_ascii_lowercase()) {
+        return false;
+    }
     if word.len() > 200 || word.contains("://") || word.starts_with("www.") {
         return false;
     }

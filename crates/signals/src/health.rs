@@ -1,16 +1,12 @@
 //! R-7: whether the conversation gets anywhere.
 
-use crate::profile::Role;
-use crate::text::{Window, fold};
+use std::sync::LazyLock;
 
-/// One message, oldest first in a list.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct HealthMessage<'a> {
-    /// Who wrote it.
-    pub role: Role,
-    /// What it says.
-    pub text: &'a str,
-}
+use crate::hash::WordHash;
+use crate::lists::{Phrases, Words};
+use crate::profile::Role;
+use crate::remark::KEPT_MAX;
+use crate::text::{Window, fold};
 
 /// Whether the conversation is productive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,32 +52,105 @@ pub struct Health {
     pub evidence: String,
 }
 
-/// Messages that are looked at, counted from the end.
-pub const MESSAGES_MAX: usize = 16;
 const ERROR_REPEATS_MIN: usize = 3;
 const NEGATIVES_MIN: usize = 2;
 const CONTRADICTION_SPAN: usize = 5;
+/// How much of an error or a statement is shown.
+const SHOWN_CHARS_MAX: usize = 80;
+/// A "no" with nothing to it.
+const BARE_CHARS_MAX: usize = 4;
+/// How many sentences of a message are read as statements.
+const CLAIMS_MAX: usize = 24;
 
 /// Judges the end of a conversation; only the last sixteen messages count.
 ///
 /// ```
-/// use segue_signals::{Role, health::{HealthMessage, HealthState, judge_health}};
-/// let says = |role, text| HealthMessage { role, text };
+/// use segue_signals::{Role, health::{HealthState, Symptoms, judge_health}};
 /// let talk = [
-///     says(Role::Assistant, "Try this."), says(Role::User, "no"),
-///     says(Role::Assistant, "Then this."), says(Role::User, "wrong again"),
+///     Symptoms::of(Role::Assistant, "Try this."), Symptoms::of(Role::User, "no"),
+///     Symptoms::of(Role::Assistant, "Then this."), Symptoms::of(Role::User, "wrong again"),
 /// ];
 /// assert_eq!(judge_health(&talk).state, HealthState::Bad);
 /// ```
 #[must_use]
-pub fn judge_health(messages: &[HealthMessage<'_>]) -> Health {
-    let recent = &messages[messages.len().saturating_sub(MESSAGES_MAX)..];
+pub fn judge_health<'a>(messages: impl IntoIterator<Item = &'a Symptoms>) -> Health {
+    let messages: Vec<&Symptoms> = messages.into_iter().collect();
+    let recent = &messages[messages.len().saturating_sub(KEPT_MAX)..];
     let checks = [error_loop(recent), frustration(recent), contradiction(recent), dead_end(recent)];
     let findings: Vec<Finding> = checks.into_iter().flatten().collect();
     let state = if findings.is_empty() { HealthState::Good } else { HealthState::Bad };
     let said: Vec<String> = findings.iter().map(Finding::sentence).collect();
     let evidence = if said.is_empty() { "no trouble found".to_owned() } else { said.join("; ") };
     Health { state, findings, evidence }
+}
+
+/// What one message shows of the conversation's health.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Symptoms {
+    role: Role,
+    /// Its errors as they compare, and as they were written; each once.
+    errors: Vec<(String, String)>,
+    mood: Mood,
+    /// Whether it asks something at its end.
+    asks: bool,
+    /// What an agent claims.
+    claims: Vec<Claim>,
+    way: Way,
+}
+
+/// How a person takes it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Mood {
+    #[default]
+    Calm,
+    /// A short negative message.
+    Negative,
+    /// Nothing but a "no".
+    BareNo,
+}
+
+/// Whether an agent's message leads on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Way {
+    #[default]
+    Open,
+    DeadEnd,
+}
+
+/// A statement without its polarity: its words in order, and whether it is denied.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Claim {
+    words: Vec<WordHash>,
+    polarity: Polarity,
+    sentence: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Polarity {
+    Asserted,
+    Denied,
+}
+
+impl Symptoms {
+    /// Reads a message.
+    #[must_use]
+    pub fn of(role: Role, text: &str) -> Self {
+        let by_person = role == Role::User;
+        let by_agent = role == Role::Assistant;
+        let negative = by_person && is_short_negative(text);
+        Self {
+            role,
+            errors: errors(text),
+            mood: match () {
+                () if !negative => Mood::Calm,
+                () if text.trim().chars().count() <= BARE_CHARS_MAX => Mood::BareNo,
+                () => Mood::Negative,
+            },
+            asks: super::features::ends_with_question(text.trim_end()),
+            claims: if by_agent { claims(text) } else { Vec::new() },
+            way: if by_agent && leads_nowhere(text) { Way::DeadEnd } else { Way::Open },
+        }
+    }
 }
 
 impl Finding {
@@ -128,71 +197,76 @@ const ERROR_WORDS: [&str; 14] = [
     "无法",
 ];
 
-/// A quick look, because this is asked of every recent message for every message: most tell of no error.
+/// A quick look: most messages tell of no error.
 fn may_tell_of_an_error(text: &str) -> bool {
-    let lower = text.to_ascii_lowercase();
+    static ERRORS: LazyLock<Phrases> =
+        LazyLock::new(|| Phrases::new(ERROR_WORDS.map(str::to_owned).to_vec()));
     let wide = |ch: char| ('\u{ff01}'..='\u{ff5e}').contains(&ch);
-    ERROR_WORDS.iter().any(|word| lower.contains(word)) || lower.chars().any(wide)
+    ERRORS.any_in(&text.to_ascii_lowercase()) || !text.is_ascii() && text.chars().any(wide)
 }
 
-fn error_loop(messages: &[HealthMessage<'_>]) -> Option<Finding> {
-    let mut seen: Vec<(String, usize, String)> = Vec::new();
-    for message in messages {
-        let mut here: Vec<String> = Vec::new();
-        let (text, _) = Window::PHRASES.cut(message.text);
-        if !may_tell_of_an_error(text) {
-            continue;
+fn errors(text: &str) -> Vec<(String, String)> {
+    let mut errors: Vec<(String, String)> = Vec::new();
+    let (text, _) = Window::PHRASES.cut(text);
+    if !may_tell_of_an_error(text) {
+        return errors;
+    }
+    for line in text.lines() {
+        let error = plain(line.trim());
+        if error.chars().count() >= 4
+            && ERROR_WORDS.iter().any(|word| error.contains(word))
+            && !errors.iter().any(|(known, _)| *known == error)
+        {
+            errors.push((error, line.trim().chars().take(SHOWN_CHARS_MAX).collect()));
         }
-        for line in text.lines() {
-            let error = plain(line.trim());
-            if error.chars().count() >= 4
-                && ERROR_WORDS.iter().any(|word| error.contains(word))
-                && !here.contains(&error)
-            {
-                match seen.iter_mut().find(|(known, _, _)| *known == error) {
-                    Some((_, times, _)) => *times += 1,
-                    None => seen.push((error.clone(), 1, line.trim().to_owned())),
-                }
-                here.push(error);
-            }
+    }
+    errors
+}
+
+fn error_loop(messages: &[&Symptoms]) -> Option<Finding> {
+    let mut seen: Vec<(&str, usize, &str)> = Vec::new();
+    for (error, line) in messages.iter().flat_map(|message| &message.errors) {
+        match seen.iter_mut().find(|(known, _, _)| known == error) {
+            Some((_, times, _)) => *times += 1,
+            None => seen.push((error, 1, line)),
         }
     }
     let (_, times, line) = seen.into_iter().rev().max_by_key(|(_, times, _)| *times)?;
-    (times >= ERROR_REPEATS_MIN).then(|| Finding::ErrorLoop { error: line.chars().take(80).collect(), times })
+    (times >= ERROR_REPEATS_MIN).then(|| Finding::ErrorLoop { error: line.to_owned(), times })
 }
 
 const NEGATIVES: &str = "no|nope|wrong|not this|not that|still wrong|still not|nothing works|doesnt work|does not work|not working|incorrect|thats not|that is not|thats wrong|bad|useless|not right|not what i|still broken|again wrong|no no|still fails|still failing|still the same|same error|same problem|didnt work|did not work|didnt help|ugh|terrible|stop|\
 不对|不是|错了|不行|没用|还是不行|不是这个|还是错|又错|不好|没有用|还是一样|不能用|不管用|还是报错|还是不对|烦";
 const NEGATIVE_CHARS_MAX: usize = 40;
+const NEGATIVE_BYTES_MAX: usize = 400;
 
 fn is_short_negative(text: &str) -> bool {
+    // Words of a script with spaces count as a whole: "no" is not in "nothing".
+    static PHRASES: LazyLock<Phrases> = LazyLock::new(|| {
+        let whole = |phrase: &str| if phrase.is_ascii() { format!(" {phrase} ") } else { phrase.to_owned() };
+        Phrases::new(NEGATIVES.split('|').map(whole).collect())
+    });
+    // No run of digits is that long.
+    if text.len() > NEGATIVE_BYTES_MAX {
+        return false;
+    }
     let text: String = plain(text.trim()).chars().filter(|ch| *ch != '\'').collect();
     if text.chars().count() > NEGATIVE_CHARS_MAX {
         return false;
     }
     let words: Vec<&str> =
         text.split(|ch: char| !ch.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
-    let joined = format!(" {} ", words.join(" "));
-    NEGATIVES.split('|').any(|phrase| {
-        if phrase.is_ascii() { joined.contains(&format!(" {phrase} ")) } else { text.contains(phrase) }
-    })
+    PHRASES.any_in(&format!(" {} ", words.join(" ")))
 }
 
-fn frustration(messages: &[HealthMessage<'_>]) -> Option<Finding> {
+fn frustration(messages: &[&Symptoms]) -> Option<Finding> {
     let mut count = 0;
-    for (at, message) in messages.iter().enumerate().rev() {
-        match message.role {
-            Role::User if is_short_negative(message.text) => {
-                // A plain "no" to a question is an answer, not a complaint.
-                let asked = at > 0 && super::features::ends_with_question(messages[at - 1].text.trim_end());
-                let bare = message.text.trim().chars().count() <= 4;
-                if asked && bare {
-                    break;
-                }
-                count += 1;
-            }
-            Role::User => break,
-            Role::Assistant | Role::System | Role::Tool => {}
+    for (at, message) in messages.iter().enumerate().rev().filter(|(_, message)| message.role == Role::User) {
+        match message.mood {
+            Mood::Calm => break,
+            // A plain "no" to a question is an answer, not a complaint.
+            Mood::BareNo if at > 0 && messages[at - 1].asks => break,
+            Mood::BareNo | Mood::Negative => count += 1,
         }
     }
     (count >= NEGATIVES_MIN).then_some(Finding::Frustration { messages: count })
@@ -202,64 +276,79 @@ const NEGATIONS: &str =
     "not|no|never|cannot|cant|isnt|arent|doesnt|dont|wont|didnt|wasnt|unable|without|neither";
 const FILLERS: &str = "the|a|an|is|are|it|this|that|to|of|in|on|and|you|i|does|do|will|can|be|was|were|yes|sorry|actually|so|but|there";
 
-/// A statement without its polarity: its words in order, and whether it is denied.
-fn statement(sentence: &str) -> Option<(Vec<String>, bool)> {
-    let plain: String = plain(sentence).chars().filter(|ch| *ch != '\'').collect();
-    let mut denied = false;
-    let mut words = Vec::new();
-    let listed = |list: &str, word: &str| list.split('|').any(|known| known == word);
-    for word in plain.split(|ch: char| !ch.is_alphanumeric()).filter(|word| !word.is_empty()) {
-        if listed(NEGATIONS, word) {
-            denied = !denied;
-        } else if word.is_ascii() {
-            if !listed(FILLERS, word) {
-                // "supports" and "support" are one word here.
-                words.push(word.trim_end_matches('s').to_owned());
-            }
-        } else {
-            let bare = word.replace(['不', '没', '未'], "");
-            denied ^= (word.chars().count() - bare.chars().count()) % 2 == 1;
-            words.extend(bare.chars().filter(|ch| !"的了是有会能它这那".contains(*ch)).map(String::from));
-        }
-    }
-    (words.len() >= 2).then_some((words, denied))
+fn claims(text: &str) -> Vec<Claim> {
+    let text = Window::MESSAGE.cut(text).0;
+    let sentences =
+        text.split(['.', '!', '\n', '。', '！', ';', '；']).filter(|text| !text.contains(['?', '？']));
+    sentences.take(CLAIMS_MAX).filter_map(claim).collect()
 }
 
-fn contradiction(messages: &[HealthMessage<'_>]) -> Option<Finding> {
-    let last = &messages[messages.len().saturating_sub(CONTRADICTION_SPAN)..];
-    let mut earlier: Vec<(Vec<String>, bool)> = Vec::new();
-    for message in last.iter().filter(|message| message.role == Role::Assistant) {
-        let text = Window::MESSAGE.cut(message.text).0;
-        let sentences =
-            text.split(['.', '!', '\n', '。', '！', ';', '；']).filter(|text| !text.contains(['?', '？']));
-        let mut mine = Vec::new();
-        for sentence in sentences.take(24) {
-            let Some((words, denied)) = statement(sentence) else { continue };
-            let opposite = earlier.iter().any(|(other, was)| *was != denied && alike(&words, other));
-            if opposite {
-                return Some(Finding::Contradiction {
-                    statement: sentence.trim().chars().take(80).collect(),
-                });
+fn claim(sentence: &str) -> Option<Claim> {
+    static DENYING: LazyLock<Words> = LazyLock::new(|| Words::new(NEGATIONS, '|'));
+    static EMPTY: LazyLock<Words> = LazyLock::new(|| Words::new(FILLERS, '|'));
+    let plain: String = plain(sentence).chars().filter(|ch| *ch != '\'').collect();
+    let mut denials = 0;
+    let mut words = Vec::new();
+    for word in plain.split(|ch: char| !ch.is_alphanumeric()).filter(|word| !word.is_empty()) {
+        if DENYING.has(word) {
+            denials += 1;
+        } else if word.is_ascii() {
+            if !EMPTY.has(word) {
+                // "supports" and "support" are one word here.
+                words.push(WordHash::of(word.trim_end_matches('s')));
             }
-            mine.push((words, denied));
+        } else {
+            let mut letter = [0; 4];
+            for ch in word.chars() {
+                if "不没未".contains(ch) {
+                    denials += 1;
+                } else if !"的了是有会能它这那".contains(ch) {
+                    words.push(WordHash::of(ch.encode_utf8(&mut letter)));
+                }
+            }
+        }
+    }
+    let polarity = if denials % 2 == 1 { Polarity::Denied } else { Polarity::Asserted };
+    let sentence = sentence.trim().chars().take(SHOWN_CHARS_MAX).collect();
+    (words.len() >= 2).then_some(Claim { words, polarity, sentence })
+}
+
+fn contradiction(messages: &[&Symptoms]) -> Option<Finding> {
+    let last = &messages[messages.len().saturating_sub(CONTRADICTION_SPAN)..];
+    let mut earlier: Vec<&Claim> = Vec::new();
+    for message in last {
+        let mine = &message.claims;
+        let contradicts =
+            |one: &&Claim| earlier.iter().any(|other| other.polarity != one.polarity && alike(one, other));
+        if let Some(claim) = mine.iter().find(contradicts) {
+            return Some(Finding::Contradiction { statement: claim.sentence.clone() });
         }
         earlier.extend(mine);
     }
     None
 }
 
-fn alike(one: &[String], other: &[String]) -> bool {
-    let shared = one.iter().filter(|word| other.contains(word)).count();
-    let longest = one.len().max(other.len());
+fn alike(one: &Claim, other: &Claim) -> bool {
+    let shared = one.words.iter().filter(|word| other.words.contains(word)).count();
+    let longest = one.words.len().max(other.words.len());
     shared * 5 >= longest * 4
 }
 
 const HELPLESS: &str = "i cant help|i cannot help|im unable|i am unable|i dont know|i do not know|im not able|i am not able|theres nothing|there is nothing|no way to|impossible|im not sure|i give up|cant do that|cannot do that|no idea|无法帮|不知道|没有办法|没办法|做不到|不清楚|帮不了|无能为力";
 const NEXT_STEPS: &str = "you can|you could|try|let me|would you|could you|i can|i could|instead|alternatively|next|should i|shall i|want me|if you|check|可以|试试|要不要|建议|或者|您可|你可|需要我|不妨|检查|换";
 
-fn dead_end(messages: &[HealthMessage<'_>]) -> Option<Finding> {
+fn listed(phrases: &str) -> Phrases {
+    Phrases::new(phrases.split('|').map(str::to_owned).collect())
+}
+
+fn leads_nowhere(text: &str) -> bool {
+    static HELPLESSNESS: LazyLock<Phrases> = LazyLock::new(|| listed(HELPLESS));
+    static STEPS: LazyLock<Phrases> = LazyLock::new(|| listed(NEXT_STEPS));
+    let text: String = plain(text).chars().filter(|ch| *ch != '\'').collect();
+    HELPLESSNESS.any_in(&text) && !STEPS.any_in(&text) && !text.contains('?')
+}
+
+fn dead_end(messages: &[&Symptoms]) -> Option<Finding> {
     let last = messages.iter().rev().find(|message| message.role == Role::Assistant)?;
-    let text: String = plain(last.text).chars().filter(|ch| *ch != '\'').collect();
-    let has = |list: &str| list.split('|').any(|phrase| text.contains(phrase));
-    (has(HELPLESS) && !has(NEXT_STEPS) && !text.contains('?')).then_some(Finding::DeadEnd)
+    (last.way == Way::DeadEnd).then_some(Finding::DeadEnd)
 }

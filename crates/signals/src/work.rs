@@ -1,36 +1,33 @@
 //! R-6: what a session is for, and how it was left: both stretch the limits of a silence.
 
-use crate::code::{Code, code_in};
-use crate::health::HealthMessage;
+use crate::code::Code;
 use crate::profile::Role;
+use crate::remark::Remark;
 use crate::sentences::{asks, is_courtesy, sentences};
 use crate::text::Window;
 use crate::time::{LastWord, Work};
 
 /// Messages that are looked at, counted from the end.
-pub const MESSAGES_MAX: usize = 12;
+const MESSAGES_MAX: usize = 12;
 /// So many messages with a little code make a session one of coding.
 const CODING_MIN: usize = 2;
 
 /// Tells whether a session is about code, by its last twelve messages.
 ///
 /// ```
-/// use segue_signals::{Role, health::HealthMessage, time::Work, work::judge_work};
-/// let says = |role, text| HealthMessage { role, text };
-/// let talk = [says(Role::User, "src/main.rs fails"), says(Role::Assistant, "Run `cargo check` first.")];
+/// use segue_signals::{Remark, Role, time::Work, work::judge_work};
+/// let user = Remark::of(Role::User, "src/main.rs fails");
+/// let talk = [user, Remark::of(Role::Assistant, "Run `cargo check` first.")];
 /// assert_eq!(judge_work(&talk), Work::Coding);
 /// ```
 #[must_use]
-pub fn judge_work(recent: &[HealthMessage<'_>]) -> Work {
+pub fn judge_work(recent: &[Remark]) -> Work {
     let mut with_code = 0;
-    for message in recent[recent.len().saturating_sub(MESSAGES_MAX)..].iter() {
-        match message.role {
-            Role::System => {}
-            Role::User | Role::Assistant | Role::Tool => match code_in(message.text) {
-                Code::Absent => {}
-                Code::Some => with_code += 1,
-                Code::Block => return Work::Coding,
-            },
+    for message in &recent[recent.len().saturating_sub(MESSAGES_MAX)..] {
+        match message.code {
+            Code::Absent => {}
+            Code::Some => with_code += 1,
+            Code::Block => return Work::Coding,
         }
     }
     if with_code >= CODING_MIN { Work::Coding } else { Work::General }
@@ -42,15 +39,19 @@ pub fn judge_work(recent: &[HealthMessage<'_>]) -> Work {
 /// that anybody waits for.
 ///
 /// ```
-/// use segue_signals::{Role, health::HealthMessage, time::LastWord, work::judge_last_word};
-/// let talk = [HealthMessage { role: Role::Assistant, text: "两张票。要靠窗的吗？" }];
+/// use segue_signals::{Remark, Role, time::LastWord, work::judge_last_word};
+/// let talk = [Remark::of(Role::Assistant, "两张票。要靠窗的吗？")];
 /// assert_eq!(judge_last_word(&talk), LastWord::OpenQuestion);
 /// ```
 #[must_use]
-pub fn judge_last_word(recent: &[HealthMessage<'_>]) -> LastWord {
+pub fn judge_last_word(recent: &[Remark]) -> LastWord {
     let last = recent.iter().rev().find(|message| matches!(message.role, Role::User | Role::Assistant));
-    let Some(last) = last else { return LastWord::Settled };
-    let (head, tail) = Window::PHRASES.cut(last.text);
+    last.map_or(LastWord::Settled, |last| last.last_word)
+}
+
+/// How a message leaves the conversation, if nothing follows it.
+pub(crate) fn leaves(text: &str) -> LastWord {
+    let (head, tail) = Window::PHRASES.cut(text);
     let ending = if tail.is_empty() { head } else { tail };
     // What is asked stands at the end, or one remark before it: "Which day? Both are free."
     let mut end: Vec<&str> = Vec::new();
@@ -68,8 +69,8 @@ pub fn judge_last_word(recent: &[HealthMessage<'_>]) -> LastWord {
 mod tests {
     use super::*;
 
-    fn talk<'a>(lines: &[(Role, &'a str)]) -> Vec<HealthMessage<'a>> {
-        lines.iter().map(|&(role, text)| HealthMessage { role, text }).collect()
+    fn talk(lines: &[(Role, &str)]) -> Vec<Remark> {
+        lines.iter().map(|&(role, text)| Remark::of(role, text)).collect()
     }
 
     #[test]
@@ -131,7 +132,7 @@ mod tests {
         for text in
             ["?".repeat(1_000_000), "数。".repeat(300_000), "`\u{0}😀".repeat(100_000), "x".repeat(1_000_000)]
         {
-            let talk = [HealthMessage { role: Role::User, text: &text }];
+            let talk = [Remark::of(Role::User, &text)];
             let _ = (judge_work(&talk), judge_last_word(&talk));
         }
     }

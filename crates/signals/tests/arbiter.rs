@@ -6,9 +6,8 @@ use std::sync::LazyLock;
 use jiff::SignedDuration;
 use segue_signals::arbiter::samples::{known, samples};
 use segue_signals::arbiter::{Arbiter, Moment, WEIGHTS, fit::fit};
-use segue_signals::health::HealthMessage;
 use segue_signals::train::{Dataset, Meaning, Split};
-use segue_signals::{Classifier, Probability, Profile, Role};
+use segue_signals::{Classifier, Probability, Profile, Remark, Role};
 
 static CLASSIFIER: LazyLock<Classifier> = LazyLock::new(|| Classifier::builtin().unwrap());
 
@@ -16,11 +15,11 @@ static CLASSIFIER: LazyLock<Classifier> = LazyLock::new(|| Classifier::builtin()
 fn shift_after(gap: Option<SignedDuration>, lines: &[&str]) -> Option<Probability> {
     let (text, before) = lines.split_last().unwrap();
     let roles = [Role::User, Role::Assistant].into_iter().cycle();
-    let recent: Vec<HealthMessage<'_>> =
-        before.iter().zip(roles).map(|(text, role)| HealthMessage { role, text }).collect();
     let mut profile = Profile::new();
-    for message in &recent {
-        CLASSIFIER.observe(&mut profile, message.role, message.text);
+    let mut recent = Vec::new();
+    for (text, role) in before.iter().zip(roles) {
+        CLASSIFIER.observe(&mut profile, role, text);
+        recent.push(Remark::of(role, text));
     }
     let judgement = CLASSIFIER.judge(&profile, text, gap);
     Arbiter::shift(&judgement, &Moment { text, gap, recent: &recent })
@@ -145,9 +144,9 @@ fn r1_older_messages_are_not_read() {
     let mut judgement = judgement;
     judgement.session.probability = Some(Probability::new(0.5));
     judgement.task.probability = Some(Probability::new(0.5));
-    let message = |text| HealthMessage { role: Role::User, text };
+    let message = |text| Remark::of(Role::User, text);
     let mut recent = vec![message("sourdough oven temperature crust")];
-    recent.extend([message("the bike again"); 16]);
+    recent.resize(17, message("the bike again"));
     let text = "sourdough oven temperature";
     let all = Arbiter::shift(&judgement, &Moment { text, gap: None, recent: &recent });
     let last = Arbiter::shift(&judgement, &Moment { text, gap: None, recent: &recent[1..] });

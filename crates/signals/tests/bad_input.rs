@@ -4,7 +4,7 @@
 use proptest::prelude::*;
 use segue_signals::boundary::Verdict;
 use segue_signals::content::{Content, reduce};
-use segue_signals::health::{HealthMessage, judge_health};
+use segue_signals::health::{Symptoms, judge_health};
 use segue_signals::intent::explicit_intent;
 use segue_signals::task_intent::{TaskContext, TaskState};
 use segue_signals::train::{Dataset, Meaning, Split};
@@ -28,10 +28,7 @@ fn read_everywhere(text: &str) {
         let context = TaskContext { state, task: text, question: Some(text), summary: Some(text) };
         let _ = CLASSIFIER.message_intent(&context, text);
     }
-    let _ = judge_health(&[
-        HealthMessage { role: Role::Assistant, text },
-        HealthMessage { role: Role::User, text },
-    ]);
+    let _ = judge_health(&[Symptoms::of(Role::Assistant, text), Symptoms::of(Role::User, text)]);
     let _ = reduce(&[Content::Text(text), Content::File { name: text, media_type: Some(text) }]);
 }
 

@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
 
 use segue_signals::boundary::Verdict;
-use segue_signals::health::{Finding, HealthMessage, HealthState, judge_health};
+use segue_signals::health::{Finding, HealthState, Symptoms, judge_health};
 use segue_signals::intent::{ExplicitIntent, Match, MentionKind, explicit_intent};
 use segue_signals::methods::{EmbeddingSimilarity, KeywordOverlap, SummaryComparison};
 use segue_signals::semantic::{Band, RelevanceMethod};
@@ -150,8 +150,7 @@ fn r3_a_mention_is_not_an_intent() {
 }
 
 fn health(turns: &[(Role, &str)]) -> Vec<Finding> {
-    let messages: Vec<HealthMessage<'_>> =
-        turns.iter().map(|&(role, text)| HealthMessage { role, text }).collect();
+    let messages: Vec<Symptoms> = turns.iter().map(|&(role, text)| Symptoms::of(role, text)).collect();
     let health = judge_health(&messages);
     assert_eq!(health.state == HealthState::Bad, !health.findings.is_empty());
     health.findings
@@ -209,4 +208,38 @@ fn r7_no_next_step_is_a_dead_end() {
     assert!(end("I'm unable to do that, but you could try the settings page.").is_empty());
     assert!(end("Here is the table.").is_empty());
     assert!(health(&[]).is_empty());
+}
+
+#[test]
+fn r3_a_bare_wish_for_another_topic_is_nothing_to_compare_with() {
+    use Role::{Assistant, User};
+    let classifier = Classifier::builtin().unwrap();
+    let judged = |lines: &[(Role, &str)], text: &str| {
+        classifier.judge(&session(&classifier, lines), text, None).relevance.band
+    };
+    let bare = [
+        "let's talk about something else",
+        "ok, new topic please",
+        "can we strat over?",
+        "我们换个话题吧",
+        "好的，换个话题",
+    ];
+    for wish in bare {
+        for reply in ["Sure! What would you like to talk about?", "好的，您想聊什么？"] {
+            let talk = [(User, wish), (Assistant, reply)];
+            assert_eq!(judged(&talk, "how do I prune old rose bushes in spring?"), Band::Unknown, "{wish}");
+        }
+    }
+    let told = [
+        "new topic: how do I prune old rose bushes?",
+        "let's talk about something else: my bike squeals",
+        "换个话题，北京的天气怎么样",
+    ];
+    for wish in told {
+        assert_ne!(
+            judged(&[(User, wish)], "which bank gives the best rate on a mortgage?"),
+            Band::Unknown,
+            "{wish}"
+        );
+    }
 }

@@ -313,10 +313,18 @@ impl Config {
         // Who names the scope instead of the address means the same person.
         let owner = || route::user_of(&self.routing, scope);
         let person = || {
+            if self.users.is_empty() {
+                return None;
+            }
             let user = user.map(str::to_owned).or_else(owner)?;
             self.users.get(&user).and_then(&get)
         };
-        let agent = || self.agent_overrides.get(route::agent_of(scope)?).and_then(&get);
+        let agent = || {
+            if self.agent_overrides.is_empty() {
+                return None;
+            }
+            self.agent_overrides.get(route::agent_of(scope)?).and_then(&get)
+        };
         self.scopes.get(scope).and_then(&get).or_else(person).or_else(agent).or_else(|| get(&self.everyone))
     }
 }

@@ -2,12 +2,13 @@
 
 use super::Moment;
 use super::lexicon::{LEXICON, Mark};
-use super::words::Words;
+use super::words::{self, Words};
 use crate::Probability;
 use crate::classifier::Judgement;
 use crate::features::ends_with_question;
-use crate::health::{HealthMessage, MESSAGES_MAX};
+use crate::hash::WordHash;
 use crate::profile::Role;
+use crate::remark::{KEPT_MAX, Remark};
 use crate::sentences::{is_courtesy, sentences};
 use crate::text::{Kind, Reading, Token, Window};
 
@@ -49,7 +50,7 @@ const SENTENCE_WORDS_MIN: f64 = 3.5;
 const HAN_SHARE_MIN: f64 = 0.4;
 /// Shares further apart than this are two languages, not a foreign word.
 const SCRIPT_CHANGE_MIN: f64 = 0.6;
-/// A longer message does not merely close the matter.
+/// A longer message does not merely close the matter: "thanks, that's all", 好了, and little more.
 const CLOSING_WORDS_MAX: f64 = 6.0;
 /// More shared words than this say nothing more.
 const SHARED_MAX: usize = 2;
@@ -120,27 +121,50 @@ struct Past {
     closed: bool,
 }
 
+/// What is kept of an earlier message for [`Past`].
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Footprint {
+    words: Vec<WordHash>,
+    log_length: f64,
+    script: Option<f64>,
+    leaves_open: bool,
+    closes: bool,
+}
+
+impl Footprint {
+    pub(crate) fn of(text: &str) -> Self {
+        let reading = Reading::new(&text[..text.floor_char_boundary(RECENT_BYTES_MAX)], Window::MESSAGE);
+        let size = size(&reading);
+        Self {
+            words: words::all(&reading),
+            log_length: size.ln_1p(),
+            script: share_unspaced(&reading),
+            leaves_open: leaves_open(text),
+            closes: size <= CLOSING_WORDS_MAX && LEXICON.anywhere(&reading.tokens).has(Mark::Closing),
+        }
+    }
+}
+
 impl Past {
-    fn of(recent: &[HealthMessage<'_>], words: &mut Words) -> Self {
-        let recent = &recent[recent.len().saturating_sub(MESSAGES_MAX)..];
+    fn of(recent: &[Remark], words: &mut Words) -> Self {
+        let recent = &recent[recent.len().saturating_sub(KEPT_MAX)..];
         let mut past = Self::default();
         let (mut length, mut script) = (Mean::default(), Mean::default());
-        for message in recent {
-            match message.role {
+        for Remark { role, footprint, .. } in recent {
+            match role {
                 Role::System | Role::Tool => {}
-                Role::Assistant => past.shared_assistant = words.meet(&read_beginning(message.text)),
+                Role::Assistant => {
+                    past.shared_assistant = words.meet(&footprint.words);
+                    past.asked = footprint.leaves_open;
+                }
                 Role::User => {
-                    let reading = read_beginning(message.text);
-                    words.meet(&reading);
-                    length.add(size(&reading).ln_1p());
-                    share_unspaced(&reading).into_iter().for_each(|share| script.add(share));
+                    words.meet(&footprint.words);
+                    length.add(footprint.log_length);
+                    footprint.script.into_iter().for_each(|share| script.add(share));
+                    past.closed = footprint.closes;
                 }
             }
         }
-        let last =
-            |role| recent.iter().rev().find(|message| message.role == role).map(|message| message.text);
-        past.asked = last(Role::Assistant).is_some_and(leaves_open);
-        past.closed = last(Role::User).is_some_and(closes);
         past.user_length = length.get();
         past.user_script = script.get();
         past
@@ -180,16 +204,6 @@ fn after_fillers(tokens: &[Token]) -> &[Token] {
 fn leaves_open(text: &str) -> bool {
     ends_with_question(text.trim_end())
         && sentences(ending(text)).last().is_none_or(|sentence| !is_courtesy(sentence))
-}
-
-/// "Thanks, that's all", 好了, and little more.
-fn closes(text: &str) -> bool {
-    let reading = read_beginning(text);
-    size(&reading) <= CLOSING_WORDS_MAX && LEXICON.anywhere(&reading.tokens).has(Mark::Closing)
-}
-
-fn read_beginning(text: &str) -> Reading<'_> {
-    Reading::new(&text[..text.floor_char_boundary(RECENT_BYTES_MAX)], Window::MESSAGE)
 }
 
 fn ending(text: &str) -> &str {

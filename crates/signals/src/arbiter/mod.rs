@@ -16,8 +16,9 @@ use jiff::SignedDuration;
 
 use crate::Probability;
 use crate::classifier::Judgement;
-use crate::health::HealthMessage;
+use crate::remark::Remark;
 
+pub(crate) use features::Footprint;
 pub use features::{COUNT, NAMES, Numbers};
 pub use weights::WEIGHTS;
 
@@ -29,7 +30,7 @@ pub struct Moment<'a> {
     /// How long the person was silent before it; `None` where no time is known.
     pub gap: Option<SignedDuration>,
     /// The session's last messages before this one, oldest first; only the last sixteen are read.
-    pub recent: &'a [HealthMessage<'a>],
+    pub recent: &'a [Remark],
 }
 
 /// Weighs everything that is known about a message.
@@ -41,16 +42,17 @@ impl Arbiter {
     ///
     /// ```
     /// use segue_signals::arbiter::{Arbiter, Moment};
-    /// use segue_signals::{Classifier, Profile, Role, health::HealthMessage};
+    /// use segue_signals::{Classifier, Profile, Remark, Role};
     /// let classifier = Classifier::builtin()?;
     /// let mut profile = Profile::new();
     /// let talk = [
-    ///     HealthMessage { role: Role::User, text: "My parser crashes on empty input, can you help?" },
-    ///     HealthMessage { role: Role::Assistant, text: "Sure. Which line does it point to?" },
+    ///     (Role::User, "My parser crashes on empty input, can you help?"),
+    ///     (Role::Assistant, "Sure. Which line does it point to?"),
     /// ];
-    /// for message in &talk {
-    ///     classifier.observe(&mut profile, message.role, message.text);
+    /// for (role, text) in talk {
+    ///     classifier.observe(&mut profile, role, text);
     /// }
+    /// let talk = talk.map(|(role, text)| Remark::of(role, text));
     /// let shift = |text| {
     ///     let judgement = classifier.judge(&profile, text, None);
     ///     Arbiter::shift(&judgement, &Moment { text, gap: None, recent: &talk })

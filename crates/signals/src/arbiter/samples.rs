@@ -4,8 +4,8 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::fit::fit;
 use super::{Arbiter, Moment, Numbers};
-use crate::health::HealthMessage;
 use crate::profile::{Profile, Role};
+use crate::remark::Remark;
 use crate::train::Dialogue;
 use crate::{Classifier, Probability};
 
@@ -29,8 +29,8 @@ pub struct Sample {
 pub fn samples(classifier: &Classifier, dialogues: &[Dialogue]) -> Vec<Sample> {
     let mut out = Vec::new();
     for (conversation, dialogue) in dialogues.iter().enumerate() {
-        let messages: Vec<HealthMessage<'_>> =
-            dialogue.turns.iter().map(|turn| HealthMessage { role: turn.role(), text: &turn.text }).collect();
+        let messages: Vec<Remark> =
+            dialogue.turns.iter().map(|turn| Remark::of(turn.role(), &turn.text)).collect();
         let mut profile = Profile::new();
         let mut begun = 0;
         let mut last: Option<Timestamp> = None;

@@ -34,20 +34,14 @@ impl Words {
     }
 
     /// Counts the words that another message has too, and marks them as known.
-    pub(super) fn meet(&mut self, other: &Reading<'_>) -> usize {
+    pub(super) fn meet(&mut self, others: &[WordHash]) -> usize {
         let mut shared = 0;
-        // What is no content here is not in the list, so it need not be looked up there.
-        each_word(
-            other,
-            |_| true,
-            |_, hash| {
-                let Some(hash) = hash.filter(|hash| self.filter & bit(*hash) != 0) else { return };
-                if let Ok(at) = self.list.binary_search(&hash) {
-                    shared += 1;
-                    self.known[at] = true;
-                }
-            },
-        );
+        for hash in others.iter().filter(|hash| self.filter & bit(**hash) != 0) {
+            if let Ok(at) = self.list.binary_search(hash) {
+                shared += 1;
+                self.known[at] = true;
+            }
+        }
         shared
     }
 
@@ -55,6 +49,13 @@ impl Words {
     pub(super) fn all_new(&self) -> bool {
         !self.known.contains(&true)
     }
+}
+
+/// All words of a message. What is no content is not in the list of another, so it need not be looked up there.
+pub(super) fn all(reading: &Reading<'_>) -> Vec<WordHash> {
+    let mut words = Vec::with_capacity(reading.tokens.len());
+    each_word(reading, |_| true, |_, hash| words.extend(hash));
+    words
 }
 
 fn bit(word: WordHash) -> u64 {

@@ -147,6 +147,9 @@ fn simple(ch: char) -> char {
 }
 
 pub(super) fn judge(clause: &Clause) -> Finding {
+    if clause.text.is_ascii() {
+        return Finding::Nothing;
+    }
     let chars: Vec<char> = clause.text.chars().filter(|ch| !ch.is_whitespace()).map(simple).collect();
     if chars.len() > CHARS_MAX || !chars.iter().any(|&ch| crate::text::is_han(ch)) {
         return Finding::Nothing;

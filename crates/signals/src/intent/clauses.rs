@@ -93,6 +93,9 @@ fn looks_like_code(line: &str) -> bool {
 }
 
 fn strip_line(line: &str, out: &mut Stripped) {
+    if line.is_ascii() && !line.contains(['`', '"', '\'']) {
+        return out.text.push_str(line);
+    }
     let chars: Vec<char> = line.chars().collect();
     let mut at = 0;
     while let Some(&ch) = chars.get(at) {

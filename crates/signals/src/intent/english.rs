@@ -1,10 +1,12 @@
 //! The wish to start over, in English.
 
+use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use super::clauses::Clause;
 use super::pattern::Pattern;
-use super::{Finding, Match, MentionKind, typo};
+use super::typo::{self, Spelled};
+use super::{Finding, Match, MentionKind};
 
 /// The phrases of 003, with their inflections.
 const LISTED: &str = "new chat|chats
@@ -101,7 +103,7 @@ struct Grammar {
     paraphrases: Vec<(Pattern, &'static str)>,
     frames: Vec<&'static str>,
     /// Words that may be meant by a misspelled one, sorted.
-    vocabulary: Vec<&'static str>,
+    vocabulary: Vec<Spelled<'static>>,
     real: Vec<&'static str>,
     anchors: Vec<&'static str>,
 }
@@ -122,16 +124,19 @@ static GRAMMAR: LazyLock<Grammar> = LazyLock::new(|| {
         anchors: sorted(ANCHORS.split(' ').collect()),
         frames: sorted(FRAMES.split(' ').collect()),
         real: sorted(known.chain(REAL_WORDS.split(' ')).chain(NEXT).chain(NEGATIONS).chain(ASKING).collect()),
-        vocabulary: sorted(vocabulary),
+        vocabulary: sorted(vocabulary).into_iter().map(Spelled::new).collect(),
         listed,
         paraphrases,
     }
 });
 
 /// Words without apostrophes, so that "let's" and "lets" are one.
-fn words(text: &str) -> Vec<String> {
+fn words(text: &str) -> Vec<Cow<'_, str>> {
     text.split(|ch: char| !(ch.is_alphanumeric() || ch == '\'' || ch == '\u{fffc}'))
-        .map(|word| word.replace('\'', ""))
+        .map(|word| match word.contains('\'') {
+            true => Cow::Owned(word.replace('\'', "")),
+            false => Cow::Borrowed(word),
+        })
         .filter(|word| !word.is_empty())
         .collect()
 }
@@ -149,7 +154,7 @@ pub(super) fn judge(clause: &Clause) -> Finding {
     if words.is_empty() || words.len() > WORDS_MAX {
         return Finding::Nothing;
     }
-    let plain: Vec<&str> = words.iter().map(String::as_str).collect();
+    let plain: Vec<&str> = words.iter().map(Cow::as_ref).collect();
     if plain.iter().any(|word| GRAMMAR.anchors.binary_search(word).is_ok()) {
         let exact = find(&plain, clause);
         if exact != Finding::Nothing {
@@ -165,6 +170,15 @@ pub(super) fn judge(clause: &Clause) -> Finding {
         Finding::Wish { phrase, .. } => Finding::Wish { phrase, how: Match::Typo { distance } },
         Finding::Mention(_) | Finding::Nothing => Finding::Nothing,
     }
+}
+
+/// How many words of a clause are neither part of the phrase nor merely polite.
+pub(super) fn left_over(clause: &Clause, phrase: &str) -> usize {
+    let frames = &GRAMMAR.frames;
+    let counts = |word: &&Cow<'_, str>| {
+        frames.binary_search(&word.as_ref()).is_err() && !phrase.split(' ').any(|part| part == word.as_ref())
+    };
+    words(&clause.text).iter().filter(counts).count()
 }
 
 fn find(words: &[&str], clause: &Clause) -> Finding {
@@ -275,7 +289,7 @@ fn nearest(word: &str, left: usize) -> Option<(Vec<String>, usize)> {
     // A missing space: "newchat".
     for at in 3..word.len().saturating_sub(2) {
         let (first, second) = word.split_at(at);
-        let known = |part: &str| grammar.vocabulary.binary_search(&part).is_ok();
+        let known = |part: &str| grammar.vocabulary.binary_search_by_key(&part, |known| known.word).is_ok();
         if known(first) && known(second) {
             return Some((vec![first.to_owned(), second.to_owned()], 1));
         }
@@ -283,18 +297,19 @@ fn nearest(word: &str, left: usize) -> Option<(Vec<String>, usize)> {
     if ["nwe", "enw", "nw", "neww", "nww"].contains(&word) {
         return Some((vec!["new".to_owned()], 1));
     }
-    let near = |meant: &&&str| {
-        let limit = match meant.len() {
+    let spelled = Spelled::new(word);
+    let near = |meant: Spelled<'_>| {
+        let limit = match meant.word.len() {
             0..=3 => 0,
             4..=6 => 1,
-            _ => typo::allowed(meant.len() + 4),
+            letters => typo::allowed(letters + 4),
         };
-        typo::distance(word, meant, limit.min(left))
+        typo::distance(spelled, meant, limit.min(left))
     };
     grammar
         .vocabulary
         .iter()
-        .filter_map(|meant| near(&meant).map(|distance| (distance, *meant)))
+        .filter_map(|meant| near(*meant).map(|distance| (distance, meant.word)))
         .min()
         .map(|(distance, meant)| (vec![meant.to_owned()], distance))
 }

@@ -115,6 +115,38 @@ pub fn explicit_intent(text: &str) -> ExplicitIntent {
     }
 }
 
+/// Whether a message says that it is about something else, and not about what: nothing can be compared with it.
+pub(crate) fn is_bare_wish(text: &str, says_nothing: impl Fn(&str) -> bool) -> bool {
+    if text.len() > BARE_BYTES_MAX {
+        return false;
+    }
+    let stripped = clauses::strip(text);
+    let mut wished = false;
+    for clause in clauses::split(&stripped.text) {
+        match judge(&clause) {
+            Finding::Wish { phrase, how } => {
+                let misspelled = if let Match::Typo { distance } = how { usize::from(distance) } else { 0 };
+                let bare = match phrase.is_ascii() {
+                    true => english::left_over(&clause, &phrase) <= misspelled,
+                    false => clause.text.chars().count() <= phrase.chars().count() + POLITE_CHARS_MAX,
+                };
+                if !bare {
+                    return false;
+                }
+                wished = true;
+            }
+            Finding::Mention(_) | Finding::Nothing if says_nothing(&clause.text) => {}
+            Finding::Mention(_) | Finding::Nothing => return false,
+        }
+    }
+    wished && stripped.hidden.is_empty()
+}
+
+/// A longer message says more than a wish.
+const BARE_BYTES_MAX: usize = 160;
+/// What may stand around a wish in Chinese: 我们换个话题吧.
+const POLITE_CHARS_MAX: usize = 4;
+
 fn judge(clause: &Clause) -> Finding {
     match chinese::judge(clause) {
         Finding::Nothing => english::judge(clause),

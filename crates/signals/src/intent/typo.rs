@@ -9,9 +9,33 @@ pub(super) fn allowed(letters: usize) -> usize {
     }
 }
 
+/// A word, and which letters it has, in 32 classes. One error changes at most two of them, so that most pairs of
+/// words need no closer look.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Spelled<'a> {
+    pub(super) word: &'a str,
+    letters: u32,
+}
+
+impl<'a> Spelled<'a> {
+    pub(super) fn new(word: &'a str) -> Self {
+        Self { word, letters: word.chars().fold(0, |letters, ch| letters | 1 << (ch as u32 % 32)) }
+    }
+
+    fn is_far_from(self, other: Self, limit: usize) -> bool {
+        (self.letters ^ other.letters).count_ones() as usize > 2 * limit
+    }
+}
+
 /// The number of letters to insert, delete, replace or swap, if it is at most `limit`.
-pub(super) fn distance(one: &str, other: &str, limit: usize) -> Option<usize> {
-    let (a, b): (Vec<char>, Vec<char>) = (one.chars().collect(), other.chars().collect());
+pub(super) fn distance(one: Spelled<'_>, other: Spelled<'_>, limit: usize) -> Option<usize> {
+    if limit == 0 {
+        return (one.word == other.word).then_some(0);
+    }
+    if one.is_far_from(other, limit) {
+        return None;
+    }
+    let (a, b): (Vec<char>, Vec<char>) = (one.word.chars().collect(), other.word.chars().collect());
     if a.len().abs_diff(b.len()) > limit || a.len().max(b.len()) > 64 {
         return None;
     }
@@ -38,9 +62,11 @@ mod tests {
 
     #[test]
     fn r3_distance_counts_swaps_as_one_and_has_a_limit() {
+        let distance = |one, other, limit| distance(Spelled::new(one), Spelled::new(other), limit);
         assert_eq!(distance("strat over", "start over", 2), Some(1));
         assert_eq!(distance("new chat", "new chat", 0), Some(0));
         assert_eq!(distance("abc", "xyz", 2), None);
+        assert_eq!(distance("abcd", "abxy", 2), Some(2));
         assert_eq!((allowed(3), allowed(8), allowed(30)), (0, 1, 2));
     }
 }
