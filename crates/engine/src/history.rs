@@ -116,7 +116,15 @@ impl Engine {
         if let Some(title) = &session.title {
             return Ok(Some(title.as_str().to_owned()));
         }
-        let first = self.store.read(&state.scope, &Reading::first_message(state.view(number))).await?;
+        let first = match self.store.read(&state.scope, &Reading::first_message(state.view(number))).await {
+            Ok(first) => first,
+            // One session that cannot be read must not hide the others (L-10).
+            Err(error @ segue_store::Error::Damaged { .. }) => {
+                tracing::warn!(session = %state.key(number), %error, "the first words of a session cannot be read");
+                return Ok(None);
+            }
+            Err(error) => return Err(error.into()),
+        };
         let words = first.first().and_then(said);
         Ok(words.map(|words| match words.char_indices().nth(PREVIEW_CHARS_MAX) {
             Some((end, _)) => format!("{}…", words[..end].trim_end()),

@@ -84,6 +84,8 @@ pub enum Command {
         session: Number,
         /// What.
         change: Box<pins::Change>,
+        /// Where its texts come from.
+        texts: pins::Texts,
     },
     /// A reply that was made for a session, which may not be latest any more.
     Reply {
@@ -259,7 +261,7 @@ pub fn decide(
         }
         Command::Answer { answer, summary } => answer::command(desk, *answer, summary.as_deref()),
         Command::Control { session, model } => control::control(desk, *session, model.as_deref()),
-        Command::Pin { session, change } => pin::pin(desk, *session, change),
+        Command::Pin { session, change, texts } => pin::pin(desk, *session, change, *texts),
         Command::Reply { role, message, session } => late::reply(desk, *role, message, *session),
         Command::Keep { role, message } => say::keep(desk, *role, message),
         Command::New { first } => match policy.mode {

@@ -4,14 +4,19 @@
 use super::{Decided, Desk, Verdict};
 use crate::decision::Action;
 use crate::notice::{Notice, Repinned};
-use crate::pins::{self, Change, Pins};
+use crate::pins::{self, Change, Pins, Texts};
 use crate::refusal::Refusal;
 use crate::session::Number;
 
-pub(super) fn pin(mut desk: Desk<'_>, session: Number, change: &Change) -> Result<Decided, Refusal> {
+pub(super) fn pin(
+    mut desk: Desk<'_>,
+    session: Number,
+    change: &Change,
+    texts: Texts,
+) -> Result<Decided, Refusal> {
     let before = desk.live(session)?.pins.clone();
     let about = desk.note_command()?;
-    pins::write(&mut desk.draft, session, change)?;
+    pins::write(&mut desk.draft, session, change, texts)?;
     let (command, pinned) = told(change, &before, &desk.live(session)?.pins);
     let notice = Notice::Pinned { session, pinned };
     desk.close(Verdict::commanded(Action::Command, command, session, notice).about(about))

@@ -39,56 +39,78 @@ pub enum Change {
     Model(Option<Model>),
 }
 
+/// Whether a text that stands in the log already is written again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Texts {
+    /// It is pointed at where it stands.
+    Known,
+    /// It is written anew: the one that stands there cannot be read.
+    Anew,
+}
+
 /// Writes entries that pin a session. A text that any session of the scope is pinned to is not written again.
-pub(crate) fn write(draft: &mut Draft, session: Number, change: &Change) -> Result<(), Refusal> {
+pub(crate) fn write(
+    draft: &mut Draft,
+    session: Number,
+    change: &Change,
+    texts: Texts,
+) -> Result<(), Refusal> {
+    let to = &mut Writer { draft, texts };
     let pinned = match change {
         Change::All(capture) => {
             let pins = Pins {
-                agent: agent(draft, capture.agent.as_ref())?,
-                skills: skills(draft, capture.skills.as_ref())?,
-                persona: persona(draft, capture.persona.as_ref())?,
+                agent: agent(to, capture.agent.as_ref())?,
+                skills: skills(to, capture.skills.as_ref())?,
+                persona: persona(to, capture.persona.as_ref())?,
                 model: capture.model.clone(),
                 ..Pins::default()
             };
             Pinned::Opening { session, pins: Box::new(pins) }
         }
-        Change::Agent(taken) => Pinned::Agent { session, agent: agent(draft, taken.as_ref())? },
-        Change::Skills(taken) => Pinned::Skills { session, skills: skills(draft, taken.as_ref())? },
-        Change::Persona(taken) => Pinned::Persona { session, persona: persona(draft, taken.as_ref())? },
+        Change::Agent(taken) => Pinned::Agent { session, agent: agent(to, taken.as_ref())? },
+        Change::Skills(taken) => Pinned::Skills { session, skills: skills(to, taken.as_ref())? },
+        Change::Persona(taken) => Pinned::Persona { session, persona: persona(to, taken.as_ref())? },
         Change::Model(model) => Pinned::Model { session, model: model.clone() },
     };
-    draft.push(Body::Pinned(pinned)).map(drop)
+    to.draft.push(Body::Pinned(pinned)).map(drop)
 }
 
-fn agent(draft: &mut Draft, agent: Option<&Agent<String>>) -> Result<Option<Agent>, Refusal> {
+struct Writer<'a> {
+    draft: &'a mut Draft,
+    texts: Texts,
+}
+
+fn agent(to: &mut Writer<'_>, agent: Option<&Agent<String>>) -> Result<Option<Agent>, Refusal> {
     let Some(Agent { name, instructions }) = agent else { return Ok(None) };
-    Ok(Some(Agent { name: name.clone(), instructions: maybe(draft, instructions.as_deref())? }))
+    Ok(Some(Agent { name: name.clone(), instructions: maybe(to, instructions.as_deref())? }))
 }
 
-fn skills(draft: &mut Draft, skills: Option<&Skills<String>>) -> Result<Option<Skills>, Refusal> {
+fn skills(to: &mut Writer<'_>, skills: Option<&Skills<String>>) -> Result<Option<Skills>, Refusal> {
     let Some(Skills { version, index, bodies }) = skills else { return Ok(None) };
-    let bodies = maybe(draft, bodies.as_deref())?;
-    Ok(Some(Skills { version: *version, index: hold(draft, index)?, bodies }))
+    let bodies = maybe(to, bodies.as_deref())?;
+    Ok(Some(Skills { version: *version, index: hold(to, index)?, bodies }))
 }
 
-fn persona(draft: &mut Draft, persona: Option<&Persona<String>>) -> Result<Option<Persona>, Refusal> {
+fn persona(to: &mut Writer<'_>, persona: Option<&Persona<String>>) -> Result<Option<Persona>, Refusal> {
     let Some(Persona { version, files }) = persona else { return Ok(None) };
-    Ok(Some(Persona { version: *version, files: hold(draft, files)? }))
+    Ok(Some(Persona { version: *version, files: hold(to, files)? }))
 }
 
-fn maybe(draft: &mut Draft, text: Option<&str>) -> Result<Option<Held>, Refusal> {
-    text.map(|text| hold(draft, text)).transpose()
+fn maybe(to: &mut Writer<'_>, text: Option<&str>) -> Result<Option<Held>, Refusal> {
+    text.map(|text| hold(to, text)).transpose()
 }
 
-fn hold(draft: &mut Draft, text: &str) -> Result<Held, Refusal> {
+fn hold(to: &mut Writer<'_>, text: &str) -> Result<Held, Refusal> {
     let hash = Digest::of_body(text.as_bytes());
     let known = |state: &State| {
         state.sessions.values().rev().flat_map(|session| session.pins.held()).find(|held| held.hash == hash)
     };
-    if let Some(held) = known(draft.state()) {
+    if to.texts == Texts::Known
+        && let Some(held) = known(to.draft.state())
+    {
         return Ok(held);
     }
-    let seq = draft.push(Body::Pinned(Pinned::Text { hash, text: text.to_owned() }))?;
+    let seq = to.draft.push(Body::Pinned(Pinned::Text { hash, text: text.to_owned() }))?;
     Ok(Held { hash, seq })
 }
 
@@ -118,7 +140,7 @@ impl Decided {
             return Ok(());
         }
         let mut draft = Draft::new(&self.state, now);
-        write(&mut draft, session, &Change::All(capture))?;
+        write(&mut draft, session, &Change::All(capture), Texts::Known)?;
         let (state, records) = draft.finish();
         self.state = state;
         self.records.extend(records);

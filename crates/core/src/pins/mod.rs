@@ -7,7 +7,7 @@
 mod capture;
 
 pub(crate) use capture::write;
-pub use capture::{Capture, Change};
+pub use capture::{Capture, Change, Texts};
 
 use crate::digest::Digest;
 use crate::entry::Seq;

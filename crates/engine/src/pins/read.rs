@@ -176,9 +176,9 @@ pub(super) struct At<'a> {
 #[derive(Clone, Copy)]
 struct What(&'static str, &'static str);
 
-const AGENT: What = What("what its agent is told", "/agent use NAME");
-const PERSONA: What = What("its persona", "/reload_persona");
-const SKILLS: What = What("its skills", "/reload_skills");
+const AGENT: What = What("what the agent is told", "/agent use NAME");
+const PERSONA: What = What("the persona", "/reload_persona");
+const SKILLS: What = What("the skills", "/reload_skills");
 
 impl At<'_> {
     fn lost(self, what: What, why: &str) -> Error {

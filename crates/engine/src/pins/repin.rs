@@ -1,12 +1,14 @@
 //! Holding a session to something else, on request only.
 
 use super::capture::{self, own_agent};
+use super::read::At;
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::request::{Refused, Request, pick_session};
 use segue_core::decide::Command;
-use segue_core::pins::{Capture, Change};
+use segue_core::pins::{Capture, Change, Texts};
 use segue_core::scope;
+use segue_core::session::Number;
 use segue_core::state::State;
 use std::collections::BTreeSet;
 
@@ -39,8 +41,17 @@ impl Engine {
             Ok(session) => session,
             Err(refused) => return Ok(Err(refused)),
         };
-        let change = Box::pin(self.change(&state.scope, repin)).await;
-        Ok(change.map(|change| Command::Pin { session, change: Box::new(change) }))
+        let change = match Box::pin(self.change(&state.scope, repin)).await {
+            Ok(change) => Box::new(change),
+            Err(refused) => return Ok(Err(refused)),
+        };
+        let texts = if self.is_readable(state, session).await { Texts::Known } else { Texts::Anew };
+        Ok(Ok(Command::Pin { session, change, texts }))
+    }
+
+    /// Tells whether all that a session is pinned to can be read. What cannot is not pointed at again.
+    async fn is_readable(&self, state: &State, session: Number) -> bool {
+        self.pinned(state, session).await.is_ok() && self.bodies(At { state, session }).await.is_ok()
     }
 
     async fn change(&self, scope: &scope::Key, repin: &Repin) -> Result<Change, Refused> {

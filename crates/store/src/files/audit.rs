@@ -78,6 +78,8 @@ fn files(folder: &Path) -> Result<Vec<String>, Error> {
             problems.push(format!("{file} does not end with a whole line"));
         }
     }
+    let aside = |path: &std::path::PathBuf| format!("{} was set aside: it is damaged", path.display());
+    problems.extend(super::mend::moved(folder).iter().map(aside));
     problems.extend(batches(&scans));
     problems.extend(gaps(folder, &scans, remains));
     Ok(problems)

@@ -7,7 +7,10 @@ use super::scan::{Ending, Scan, Scans};
 use crate::error::Error;
 use segue_core::segment;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+/// What is added to the name of a file that cannot be read.
+const DAMAGED: &str = ".damaged-";
 
 /// Cuts off what a crash left of an append. It was never acknowledged, but it is moved aside all the
 /// same: somebody may want to know what it was.
@@ -37,6 +40,30 @@ fn is_sealed(scans: &Scans, scan: &Scan) -> bool {
         Sheet::Journal => false,
         Sheet::Segment(number) => scans.is_sealed(number),
     }
+}
+
+/// Moves the files of open segments that cannot be read out of the way, with every byte, so that the session can go
+/// on (L-10). A sealed one stays where it is: nobody writes there.
+pub(super) fn move_broken(disk: &dyn Disk, folder: &Path, scans: &Scans) -> Result<(), Error> {
+    let open: Vec<segment::Number> =
+        scans.broken.keys().copied().filter(|number| !scans.is_sealed(*number)).collect();
+    for number in open {
+        let path = folder.join(Sheet::Segment(number).file_name());
+        let aside = (1..).map(|n: u32| beside(&path, &format!("{DAMAGED}{n}")));
+        let Some(aside) = aside.into_iter().find(|aside| !aside.exists()) else { continue };
+        disk.rename(&path, &aside).map_err(|error| unavailable(&aside, &error))?;
+        sync_parent(disk, &aside)?;
+    }
+    Ok(())
+}
+
+/// Lists the files that were moved out of the way.
+pub(super) fn moved(folder: &Path) -> Vec<PathBuf> {
+    let files = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    let is_moved = |path: &PathBuf| path.to_string_lossy().contains(DAMAGED);
+    let mut moved: Vec<PathBuf> = files.filter(is_moved).collect();
+    moved.sort();
+    moved
 }
 
 fn set_aside(disk: &dyn Disk, scan: &Scan, at: u64) -> Result<(), Error> {

@@ -6,6 +6,7 @@
 //! DIR/sessions/SCOPE/000001.jsonl         the messages, commands and decisions of segment 1
 //! DIR/sessions/SCOPE/dropped.jsonl        what must be known of segments that were deleted
 //! DIR/sessions/SCOPE/*.torn               what a crash left of appends that were never acknowledged
+//! DIR/sessions/SCOPE/*.damaged-1          an open segment that could not be read any more, with every byte
 //! DIR/sessions/index.json.digest          what the index was when it was last written here
 //! DIR/sessions/garbage.jsonl              which scopes have segments that are yet to be deleted
 //! DIR/sessions/store.lock                 held by the one process that has the store open

@@ -66,6 +66,8 @@ pub(super) struct Scans {
     pub key: Key,
     pub journal: Scan,
     pub segments: BTreeMap<segment::Number, Scan>,
+    /// The segments whose files are there and cannot be read, and why.
+    pub broken: BTreeMap<segment::Number, Error>,
 }
 
 impl Scan {
@@ -140,13 +142,23 @@ impl Scans {
     /// Reads all files of a scope's folder.
     pub(super) fn read(folder: &Path) -> Result<Self, Error> {
         let (key, journal) = read_journal(folder)?;
-        let mut segments = BTreeMap::new();
+        let (segments, broken) = (BTreeMap::new(), BTreeMap::new());
+        let mut scans = Self { key, journal, segments, broken };
         for number in list_segments(folder)? {
-            let mut scan = Scan::read(folder, Sheet::Segment(number))?;
-            scan.parse(0)?;
-            segments.insert(number, scan);
+            match Scan::of_segment(folder, number) {
+                // No crash tears what was sealed.
+                Ok(scan) if scan.ending == Ending::Torn && scans.is_sealed(number) => {
+                    let torn =
+                        scan.damaged(scan.lines.len() + 1, "the segment is sealed, and its end is torn");
+                    scans.broken.insert(number, torn);
+                }
+                Ok(scan) => _ = scans.segments.insert(number, scan),
+                // One segment that cannot be read must not keep the others from being used (L-10).
+                Err(damaged @ Error::Damaged { .. }) => _ = scans.broken.insert(number, damaged),
+                Err(error) => return Err(error),
+            }
         }
-        Ok(Self { key, journal, segments })
+        Ok(scans)
     }
 
     /// Returns all files.

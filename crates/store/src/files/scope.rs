@@ -82,6 +82,7 @@ impl Scope {
         if mend::cut_half_made(disk, &scans)? == Change::Mended {
             scans = Scans::read(folder)?;
         }
+        mend::move_broken(disk, folder, &scans)?;
         let orders = fold::orders(&scans);
         if erase::finish(disk, &scans, &orders.erased)? == Change::Mended {
             scans = Scans::read(folder)?;
@@ -119,8 +120,11 @@ impl Scope {
         let missing: BTreeSet<segment::Number> =
             expected.filter(|number| !scans.segments.contains_key(number)).collect();
         for number in &missing {
-            let name = Sheet::Segment(*number).file_name();
-            self.problems.push(format!("{} is missing", self.folder.join(name).display()));
+            let path = self.folder.join(Sheet::Segment(*number).file_name());
+            self.problems.push(match scans.broken.get(number) {
+                Some(damaged) => format!("{damaged}; it is set aside with every byte"),
+                None => format!("{} is missing", path.display()),
+            });
         }
         if !missing.is_empty() {
             // What was in the missing files had numbers too, and a number is never used again.
@@ -128,7 +132,7 @@ impl Scope {
         }
         for session in fold::hide_missing(state, &missing) {
             let key = state.key(session);
-            self.problems.push(format!("session {key} is not listed, because its files are missing"));
+            self.problems.push(format!("session {key} is not listed until its files are there again"));
         }
         for problem in &self.problems {
             tracing::warn!(scope = %state.scope, "{problem}");

@@ -44,6 +44,9 @@ const STRAYS: &[(&str, &str)] = &[
 fn audit_scope(db: &Connection, scope: &Key) -> Result<Vec<String>, Error> {
     let Some((id, head)) = rows::find(db, scope)? else { return Ok(Vec::new()) };
     let mut problems = Vec::new();
+    if let Err(damaged @ Error::Damaged { .. }) = rows::load_rows(db, scope) {
+        problems.push(format!("{damaged}; it is set aside, and the log is read instead"));
+    }
     let live = count(db, "SELECT count(*) FROM sessions WHERE scope = ?1 AND merged_into IS NULL", [id.0])?;
     let counted = count(db, "SELECT sessions FROM scopes WHERE id = ?1", [id.0])?;
     if live != counted {

@@ -1,18 +1,23 @@
 //! The state of a scope as rows: what is folded from the log, for reading without folding.
 
 use super::fault::{OrFault, fault};
+use super::query;
 use crate::error::Error;
 use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, Row, params, params_from_iter};
 use segue_core::Timestamp;
 use segue_core::digest::Digest;
 use segue_core::entry::Seq;
+use segue_core::evolve::evolve;
 use segue_core::pins::Pins;
 use segue_core::scope::Key;
 use segue_core::segment;
 use segue_core::session::{Id, Number, Origin, Session, Status, Title};
 use segue_core::state::State;
 use std::sync::Arc;
+
+/// How many entries are folded at a time.
+const ENTRIES_MAX: usize = 1_000;
 
 /// The number of a scope in this database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -192,8 +197,46 @@ fn save_session(db: &Connection, scope: ScopeId, number: Number, session: &Sessi
     .map(drop)
 }
 
-/// Loads the state of a scope from its rows.
+/// Loads the state of a scope from its rows; if one of them cannot be read, from the log, which is the truth (L-10).
+/// The row stays as it is until it is written the next time, and `segue verify` tells of it.
 pub(super) fn load(db: &Connection, scope: &Key) -> Result<Option<Arc<State>>, Error> {
+    match load_rows(db, scope) {
+        Err(damaged @ Error::Damaged { .. }) => match refold(db, scope) {
+            Ok(state) => {
+                tracing::warn!(%scope, error = %damaged, "a row of this scope is set aside, its log is read instead");
+                Ok(state)
+            }
+            // What is wrong with the row says more than what is wrong with the log.
+            Err(_) => Err(damaged),
+        },
+        loaded => loaded,
+    }
+}
+
+/// Folds the whole log of a scope.
+fn refold(db: &Connection, scope: &Key) -> Result<Option<Arc<State>>, Error> {
+    let snapshot = db.unchecked_transaction().or_fault()?;
+    let Some((_, head)) = find(&snapshot, scope)? else { return Ok(None) };
+    let mut state = State::empty(scope.clone());
+    loop {
+        let records = query::log(&snapshot, scope, state.head, ENTRIES_MAX)?;
+        if records.is_empty() {
+            break;
+        }
+        for record in &records {
+            evolve(&mut state, record).map_err(|misfit| Error::damaged("the log", misfit))?;
+        }
+    }
+    // A fold that ends elsewhere than the scope is not the whole of it.
+    if state.head == head {
+        Ok(Some(Arc::new(state)))
+    } else {
+        Err(Error::damaged("the log", "its end is missing"))
+    }
+}
+
+/// Loads the state of a scope from its rows.
+pub(super) fn load_rows(db: &Connection, scope: &Key) -> Result<Option<Arc<State>>, Error> {
     // One transaction, so that all rows are of one moment.
     let snapshot = db.unchecked_transaction().or_fault()?;
     let Some((id, _)) = find(&snapshot, scope)? else { return Ok(None) };

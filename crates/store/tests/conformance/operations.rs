@@ -8,7 +8,7 @@ use segue_core::decide::Command;
 use segue_core::entry::{Body, Bytes, Record, Seq};
 use segue_core::evolve::evolve;
 use segue_core::message::{Message, Role};
-use segue_core::pins::Pinned;
+use segue_core::pins::{Pinned, Texts};
 use segue_core::policy::Backlog;
 use segue_core::refusal::Refusal;
 use segue_core::session::{Number, Title};
@@ -226,7 +226,8 @@ impl<'a> Pair<'a> {
             Operation::Pin(by, what) => {
                 let Some(session) = self.live(*by) else { return };
                 let change = self.model.pin(session, *what);
-                let command = Command::Pin { session: Number(session), change: Box::new(change) };
+                let texts = if *by < 200 { Texts::Known } else { Texts::Anew };
+                let command = Command::Pin { session: Number(session), change: Box::new(change), texts };
                 self.run(&command).await.unwrap();
             }
             Operation::Prune(keep) => {

@@ -6,7 +6,7 @@ use rusqlite::types::Value;
 use segue_core::decide::Command;
 use segue_core::digest::Digest;
 use segue_core::message::{Message, Role};
-use segue_core::pins::{Change, Persona};
+use segue_core::pins::{Change, Persona, Texts};
 use segue_core::session::{Number, Title};
 use segue_store::search::{Query, Reach, Sight};
 use segue_store::{Location, Page, Store};
@@ -46,7 +46,7 @@ async fn fill(store: Arc<dyn Store>, scope: &str) {
     world.run(&Command::Rename { session: Number(2), title }).await.unwrap();
     let persona = Persona { version: Digest::NONE, files: "Be kind.".to_owned() };
     let change = Box::new(Change::Persona(Some(persona)));
-    world.run(&Command::Pin { session: Number(2), change }).await.unwrap();
+    world.run(&Command::Pin { session: Number(2), change, texts: Texts::Known }).await.unwrap();
     world.run(&Command::New { first: None }).await.unwrap();
     world.say_as("to be dropped", "id-dropped").await.unwrap();
     world.run(&Command::Resume { session: Number(1) }).await.unwrap();

@@ -178,7 +178,7 @@ fn p9_an_orphan_folder_is_recovered() {
 }
 
 #[test]
-fn p9_a_damaged_line_is_named_and_stops_its_scope_only() {
+fn p9_a_damaged_journal_is_named_and_stops_its_scope_only() {
     let dir = folder();
     let mut desk = Desk::new(dir.path());
     three_sessions(&mut desk);
@@ -188,7 +188,7 @@ fn p9_a_damaged_line_is_named_and_stops_its_scope_only() {
     desk.say("hello");
     desk.scope = ME.parse().unwrap();
     desk.expected = well;
-    for (file, line) in [("000001.jsonl", 1), ("000003.jsonl", 2), ("journal.jsonl", 2)] {
+    for (file, line) in [("journal.jsonl", 2), ("journal.jsonl", 3)] {
         desk.close();
         let path = desk.scope_path(file);
         let whole = fs::read_to_string(&path).unwrap();

@@ -1,5 +1,6 @@
 //! Tests of what only this store does; `tests/conformance` has what every store does.
 
+mod aside;
 mod crash;
 mod fault;
 mod healing;

@@ -1,0 +1,100 @@
+//! L-10: a segment that cannot be read is set aside with every byte, and its scope goes on.
+
+use super::{Desk, ME, folder, say};
+use segue_core::decide::Command;
+use segue_core::session::Number;
+use std::fs;
+
+fn three_sessions(desk: &mut Desk) {
+    for text in ["one", "two", "three"] {
+        desk.say(text);
+        desk.say("and more");
+        if text != "three" {
+            desk.new_session();
+        }
+    }
+}
+
+/// What a bad disk or a clumsy hand makes of a file.
+fn damages(whole: &[u8]) -> Vec<Vec<u8>> {
+    let middle = whole.len() / 2;
+    let mut flipped = whole.to_vec();
+    flipped[3] ^= 0x40;
+    let mut zeroed = whole.to_vec();
+    zeroed[..middle].fill(0);
+    let lines: Vec<&[u8]> = whole.split_inclusive(|byte| *byte == b'\n').collect();
+    let swapped = [lines[1], lines[0], &lines[2..].concat()].concat();
+    vec![whole[..whole.len() - 9].to_vec(), flipped, zeroed, swapped, b"\xff\xfe\n".to_vec()]
+}
+
+#[test]
+fn l10_a_sealed_segment_that_cannot_be_read_is_set_aside_and_the_scope_goes_on() {
+    let dir = folder();
+    let mut desk = Desk::new(dir.path());
+    three_sessions(&mut desk);
+    let well = desk.expected.clone();
+    desk.close();
+    let path = desk.scope_path("000002.jsonl");
+    let whole = fs::read(&path).unwrap();
+    let journal = fs::read(desk.scope_path("journal.jsonl")).unwrap();
+    let latest = fs::read(desk.scope_path("000003.jsonl")).unwrap();
+    for damaged in damages(&whole) {
+        fs::write(&path, &damaged).unwrap();
+        desk.reopen();
+        assert_eq!(desk.listed(), [3, 1]);
+        assert_eq!(desk.indexed(), [format!("{ME}#3"), ME.into()]);
+        let problems = desk.problems().join("\n");
+        assert!(problems.contains("000002.jsonl") && problems.contains("it is set aside"), "{problems}");
+        assert!(problems.contains("session agent:main:cli:direct:me#2 is not listed"), "{problems}");
+        desk.expected.state = Some(desk.state());
+        desk.say("it goes on");
+        desk.new_session();
+        desk.run(&Command::Resume { session: Number(1) });
+        desk.run(&Command::Delete { session: Number(3) });
+        crate::files::sweep::sweep(desk.inner()).unwrap();
+        desk.reopen();
+        assert_eq!(desk.listed(), [4, 1]);
+        assert_eq!(desk.texts(1), ["one", "and more"]);
+        assert_eq!(fs::read(&path).unwrap(), damaged, "its bytes are as they were");
+        desk.close();
+        // It is mended, and all is there again.
+        fs::write(&path, &whole).unwrap();
+        fs::write(desk.scope_path("journal.jsonl"), &journal).unwrap();
+        fs::write(desk.scope_path("000003.jsonl"), &latest).unwrap();
+        for leftover in ["000004.jsonl", "000005.jsonl", "dropped.jsonl"] {
+            _ = fs::remove_file(desk.scope_path(leftover));
+        }
+        desk.expected = well.clone();
+        desk.reopen();
+        desk.check();
+        desk.close();
+    }
+}
+
+#[test]
+fn l10_an_open_segment_that_cannot_be_read_is_moved_aside_and_its_session_goes_on() {
+    let dir = folder();
+    let mut desk = Desk::new(dir.path());
+    three_sessions(&mut desk);
+    desk.close();
+    let path = desk.scope_path("000003.jsonl");
+    let mut damaged = fs::read(&path).unwrap();
+    damaged[3] ^= 0x40;
+    fs::write(&path, &damaged).unwrap();
+    desk.reopen();
+    assert_eq!(desk.listed(), [3, 2, 1]);
+    assert_eq!(desk.texts(3), Vec::<String>::new());
+    assert!(desk.problems().join("\n").contains("it is set aside with every byte"), "{:?}", desk.problems());
+    desk.expected.state = Some(desk.state());
+    desk.say("it goes on");
+    desk.reopen();
+    assert_eq!(desk.texts(3), ["it goes on"]);
+    let aside = desk.scope_path("000003.jsonl.damaged-1");
+    assert_eq!(fs::read(&aside).unwrap(), damaged, "every byte");
+    let problems = desk.problems().join("\n");
+    assert!(problems.contains("000003.jsonl.damaged-1 was set aside"), "{problems}");
+    assert_eq!(desk.load().unwrap(), desk.expected.state);
+    desk.new_session();
+    desk.run(&say("and on"));
+    assert_eq!(desk.listed(), [4, 3, 2, 1]);
+}
