@@ -14,7 +14,7 @@ pub enum Task {
     Start {
         /// The scope
         scope: scope::Key,
-        /// What is to be done
+        /// What is to be done; - reads it from standard input
         description: Option<String>,
     },
     /// Ask the person, and wait for the answer
@@ -54,7 +54,7 @@ pub enum Task {
         /// The scope
         scope: scope::Key,
         /// The file, from the root of the workspace, which is the current folder
-        path: String,
+        path: PathBuf,
         /// It was written; by default it was read
         #[arg(long)]
         write: bool,

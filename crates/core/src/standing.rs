@@ -41,6 +41,9 @@ pub struct Standing {
     /// The end of the chain of canonical commits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub canonical: Option<CommitId>,
+    /// The step that made the last canonical commit: each names the one before it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub canonical_at: Option<Seq>,
     /// How many canonical commits there are.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub compactions: u64,

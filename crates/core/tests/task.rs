@@ -190,7 +190,8 @@ fn page() -> String {
         }
     }
     page.push_str(
-        "\n\nA task that is `complete` or `aborted` is never opened again; the next one begins from `none`.\n\n\
+        "\n\nA task that is `complete` or `aborted` is opened again only by an undo of the\n\
+         boundary that ended it; the next task begins from `none`.\n\n\
          ## What a message does to it\n\n\
          The first row that covers the message decides. Meaningful work: a step was flushed, a file written, a command\n\
          run, a plan made, or the agent noted something.\n\n\

@@ -19,4 +19,5 @@ mod replay;
 mod sessions;
 mod stores;
 mod tasks;
+mod tasks_bad_input;
 mod world;

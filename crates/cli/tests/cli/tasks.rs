@@ -119,10 +119,24 @@ fn c8_the_command_line_finds_everything_after_a_clean_up() {
         {
             assert!(shown.contains(words), "{words}: {shown}");
         }
-        let log = ok(&["task", "log", ME, "--json"]);
-        assert!(log.contains("jitter it is") && log.contains("How many tries?"), "{log}");
+        // The story itself went with its session; what is kept is told in its place, to people and to programs.
+        let (page, log) = (ok(&["task", "log", ME]), ok(&["task", "log", ME, "--json"]));
+        for words in ["Add retry logic", "jitter it is", "How many tries?", "src/net.rs", "cargo test"] {
+            assert!(page.contains(words) && log.contains(words), "{words}: {page}{log}");
+        }
+        assert!(!log.contains("backoff, then tests"), "the plan was cleaned up: {log}");
+        // Others come after it, and it is still found by its number.
+        let task = log.split("\"task\":").nth(1).unwrap().split(',').next().unwrap().to_owned();
+        ok(&["task", "start", ME, "Add a pool"]);
+        ok(&["task", "note", ME, "ten connections", "--kind", "decision"]);
+        ok(&["task", "compact", ME, "a pool of ten"]);
+        assert!(ok(&["task", "log", ME]).contains("ten connections"));
+        assert!(ok(&["task", "log", ME, "--task", &task]).contains("jitter it is"));
+        assert!(ok(&["task", "show", ME, "--task", &task]).contains("How many tries?"));
+        let all = ok(&["task", "show", ME]);
+        assert!(all.contains("jitter it is") && all.contains("ten connections"), "{all}");
         assert!(ok(&["task", "graph", ME, "--format", "svg"]).starts_with("<svg"));
-        assert!(ok(&["task", "graph", ME]).contains("file:src/net.rs"));
+        assert!(ok(&["task", "graph", ME, "--task", &task]).contains("file:src/net.rs"));
         ok(&["verify"]);
     }
 }

@@ -2,7 +2,7 @@
 
 use super::rotate::rotate;
 use super::task::hear::Heard;
-use super::{Decided, Desk, Hearing, Verdict, answer, start_over, task};
+use super::{Decided, Desk, Hearing, Verdict, answer, start_over, task, undo};
 use crate::decision::{Action, Cause, Reason};
 use crate::entry::{Asked, Body};
 use crate::message::{Message, Role};
@@ -156,7 +156,7 @@ fn rejoin(
 ) -> Result<Decided, Refusal> {
     let Some(rotation) = desk.state().standing.rotation.clone() else { return Err(Refusal::NothingToUndo) };
     let (session, from) = (rotation.from, rotation.to);
-    desk.draft.push(Body::Undone)?;
+    undo::take_back(&mut desk)?;
     let (cause, reason) = match (by, hearing.observed.before) {
         (Reversal::Evidence, Some(belongs)) => (Cause::Semantic, Reason::BelongsBefore { session, belongs }),
         _ => (Cause::Intent, Reason::Objected),

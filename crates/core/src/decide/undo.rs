@@ -1,6 +1,6 @@
 //! Undo: the last boundary is taken back, by one more entry (X-4, M-E2).
 
-use super::{Decided, Desk, Verdict};
+use super::{Decided, Desk, Verdict, task};
 use crate::decision::Action;
 use crate::entry::Body;
 use crate::notice::Notice;
@@ -14,11 +14,16 @@ pub(super) fn undo(mut desk: Desk<'_>) -> Result<Decided, Refusal> {
         Some(Boundary::Resumed { from, to, .. }) => (Action::Resume, *from, Some(*to)),
         Some(Boundary::Cleared { session, .. }) => (Action::Merge, *session, None),
     };
-    if let Some(Boundary::Created { from, to, .. }) = desk.state().boundaries.last() {
-        desk.state().two_tasks(*from, *to)?;
-    }
     let about = desk.note_command()?;
-    desk.draft.push(Body::Undone)?;
+    take_back(&mut desk)?;
     let notice = Notice::Undone { session, from };
     desk.close(Verdict::commanded(action, "undo", session, notice).about(about))
+}
+
+/// Takes the last boundary back. A task that it ended is open again.
+pub(super) fn take_back(desk: &mut Desk<'_>) -> Result<(), Refusal> {
+    if let Some(Boundary::Created { from, to, at }) = desk.state().boundaries.last().cloned() {
+        task::reopen(desk, from, to, at)?;
+    }
+    desk.draft.push(Body::Undone).map(drop)
 }

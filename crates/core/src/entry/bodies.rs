@@ -206,6 +206,16 @@ pub struct TaskStep {
     /// The work commit that was made with it, if something was staged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flushed: Option<CommitId>,
+    /// Where the task stood, if it ends because a session begins: who takes that back opens it again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub was: Option<Stage>,
+}
+
+impl TaskStep {
+    /// Makes a step with which no work commit was made.
+    pub fn new(session: Number, change: Change) -> Self {
+        Self { session, change, flushed: None, was: None }
+    }
 }
 
 /// What changed about a task.
@@ -232,6 +242,14 @@ pub enum Change {
         commit: CommitId,
         /// The entries that hold what is kept, so that a delete can erase them.
         kept: Vec<Seq>,
+        /// The step of this kind before it in its scope, or zero: what is kept is found by number.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        before: Option<Seq>,
+    },
+    /// The boundary that ended it was taken back: it is open again.
+    Reopened {
+        /// Where it stands, which is where it stood.
+        to: Stage,
     },
     /// It goes on in this session.
     CameFrom {

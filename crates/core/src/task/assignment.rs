@@ -154,6 +154,9 @@ pub struct Assignment {
     /// The canonical commit, once there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub canonical: Option<CommitId>,
+    /// Where it stood, if it ended because a session began: who takes that back opens it again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub was: Option<Stage>,
 }
 
 impl Assignment {
@@ -170,6 +173,7 @@ impl Assignment {
             steps: 0,
             staged: BTreeMap::new(),
             canonical: None,
+            was: None,
         }
     }
 
@@ -186,6 +190,11 @@ impl Assignment {
     /// Refuses what the table does not allow.
     pub fn check(&self, to: StateName) -> Result<(), Forbidden> {
         transition::check(self.state(), to)
+    }
+
+    /// Returns where it stood, if the boundary at an entry ended it. The seal stands between the two.
+    pub fn ended_by(&self, boundary: Seq) -> Option<&Stage> {
+        self.was.as_ref().filter(|_| !self.is_open() && self.since.next().next() == boundary)
     }
 
     /// Adds an observation that was written to the log.

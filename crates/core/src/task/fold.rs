@@ -21,18 +21,28 @@ pub(crate) fn step(standing: &mut Standing, entry: &Record, at: crate::Timestamp
             let Some(task) = standing.tasks.remove(from) else { return false };
             standing.tasks.insert(session, task);
         }
-        Change::Went { .. } | Change::Flushed | Change::Compacted { .. } => {}
+        Change::Went { .. } | Change::Flushed | Change::Compacted { .. } | Change::Reopened { .. } => {}
     }
     let Some(task) = standing.tasks.get_mut(&session) else { return false };
     if let Some(commit) = step.flushed {
         task.flush(commit);
     }
     match &step.change {
-        Change::Went { to } => (task.stage, task.since) = (to.clone(), entry.seq),
-        Change::Compacted { to, commit, kept } => {
+        Change::Went { to } => {
+            (task.stage, task.since, task.was) = (to.clone(), entry.seq, step.was.clone());
+        }
+        Change::Reopened { to } => {
+            (task.stage, task.since, task.was) = (to.clone(), entry.seq, None);
+            // What was kept of it stays in the log; it is kept once more when it ends.
+            task.canonical = None;
+        }
+        Change::Compacted { to, commit, kept, before } => {
             (task.stage, task.since, task.canonical) = (to.clone(), entry.seq, Some(*commit));
+            task.was = step.was.clone();
             let message = task.described.message();
             standing.canonical = Some(*commit);
+            // Logs from before steps named each other are read through instead.
+            standing.canonical_at = before.map(|_| entry.seq);
             standing.compactions = standing.compactions.saturating_add(1);
             standing.kept.entry(session).or_default().extend(kept);
             if let (Some(message), [_, copy, ..]) = (message, kept.as_slice()) {

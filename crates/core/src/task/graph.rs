@@ -1,6 +1,9 @@
 //! The relation graph of a task as a picture: DOT for Graphviz, or a plain SVG.
 
-use crate::task::node::{Edge, NodeId, NodeKind};
+mod layout;
+mod svg;
+
+use crate::task::node::{Edge, NodeId};
 use crate::task::text::headline;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -40,6 +43,11 @@ impl Graph {
         self.nodes.insert(node, headline(text, 4 * LABEL_CHARS_MAX));
     }
 
+    /// Lists the nodes that have no text.
+    pub fn unlabelled(&self) -> Vec<NodeId> {
+        self.nodes.iter().filter(|(_, text)| text.is_empty()).map(|(node, _)| node.clone()).collect()
+    }
+
     /// Lists the nodes with their texts, in order.
     pub fn nodes(&self) -> impl Iterator<Item = (&NodeId, &str)> {
         self.nodes.iter().map(|(node, text)| (node, text.as_str()))
@@ -73,133 +81,7 @@ impl Graph {
 
     /// Draws the graph: a column for each kind of node, plain SVG without scripts or styles from elsewhere.
     pub fn to_svg(&self) -> String {
-        let places = self.places();
-        let columns = places.values().map(|place| place.column + 1).max().unwrap_or(0);
-        let rows = places.values().map(|place| place.row + 1).max().unwrap_or(0);
-        let (width, height) = (MARGIN + columns * COLUMN, TOP + rows * ROW + MARGIN);
-        let mut out = String::new();
-        let _ = write!(
-            out,
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
-             viewBox=\"0 0 {width} {height}\" font-family=\"sans-serif\" font-size=\"12\">\n\
-             <defs><marker id=\"end\" viewBox=\"0 0 8 8\" refX=\"8\" refY=\"4\" markerWidth=\"8\" \
-             markerHeight=\"8\" orient=\"auto\"><path d=\"M0 0 8 4 0 8z\" fill=\"#667\"/></marker></defs>\n\
-             <rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n"
-        );
-        let kinds: BTreeMap<u32, NodeKind> =
-            places.iter().map(|(node, place)| (place.column, node.kind())).collect();
-        for (column, kind) in kinds {
-            let x = MARGIN + column * COLUMN;
-            let _ =
-                writeln!(out, "<text x=\"{x}\" y=\"24\" fill=\"#667\" font-weight=\"bold\">{kind}</text>");
-        }
-        for edge in self.edges.values() {
-            if let (Some(from), Some(to)) = (places.get(&edge.from), places.get(&edge.to)) {
-                draw_edge(&mut out, edge, *from, *to);
-            }
-        }
-        for (node, text) in &self.nodes {
-            if let Some(place) = places.get(node) {
-                draw_node(&mut out, node, text, *place);
-            }
-        }
-        out.push_str("</svg>\n");
-        out
-    }
-
-    /// Puts each node in the column of its kind, one below the other.
-    fn places(&self) -> BTreeMap<&NodeId, Place> {
-        let used: Vec<NodeKind> = NodeKind::ALL
-            .iter()
-            .copied()
-            .filter(|kind| self.nodes.keys().any(|node| node.kind() == *kind))
-            .collect();
-        let mut places = BTreeMap::new();
-        for (column, kind) in (0..).zip(used) {
-            let nodes = self.nodes.keys().filter(|node| node.kind() == kind);
-            places.extend((0..).zip(nodes).map(|(row, node)| (node, Place { column, row })));
-        }
-        places
-    }
-}
-
-const MARGIN: u32 = 20;
-const TOP: u32 = 40;
-const COLUMN: u32 = 300;
-const ROW: u32 = 64;
-const BOX_WIDTH: u32 = 200;
-const BOX_HEIGHT: u32 = 42;
-
-#[derive(Debug, Clone, Copy)]
-struct Place {
-    column: u32,
-    row: u32,
-}
-
-impl Place {
-    fn left(self) -> u32 {
-        MARGIN + self.column * COLUMN
-    }
-
-    fn right(self) -> u32 {
-        self.left() + BOX_WIDTH
-    }
-
-    fn middle(self) -> u32 {
-        TOP + self.row * ROW + BOX_HEIGHT / 2
-    }
-}
-
-fn draw_edge(out: &mut String, edge: &Edge, from: Place, to: Place) {
-    let (y1, y2) = (from.middle(), to.middle());
-    // Edges to the right leave and arrive at the sides that face each other; those within a column bend around it.
-    let (x1, x2, bend1, bend2) = match from.column.cmp(&to.column) {
-        std::cmp::Ordering::Less => (from.right(), to.left(), from.right() + 50, to.left() - 50),
-        std::cmp::Ordering::Equal => (from.right(), to.right(), from.right() + 60, to.right() + 60),
-        std::cmp::Ordering::Greater => {
-            (from.left(), to.right(), from.left().saturating_sub(50), to.right() + 50)
-        }
-    };
-    let (x, y) = ((x1 + x2 + 3 * (bend1 + bend2)) / 8, (y1 + y2) / 2 - 4);
-    let (width, label) = (0.5 + 1.5 * edge.weight.value(), edge.label);
-    let told =
-        if edge.evidence.is_empty() { String::new() } else { format!(": {}", headline(&edge.evidence, 200)) };
-    let title = escaped(&format!("{} {label} {}{told}", edge.from, edge.to));
-    let _ = writeln!(
-        out,
-        "<path d=\"M{x1} {y1}C{bend1} {y1} {bend2} {y2} {x2} {y2}\" fill=\"none\" stroke=\"#99a\" \
-         stroke-width=\"{width:.2}\" marker-end=\"url(#end)\"><title>{title}</title></path>\n\
-         <text x=\"{x}\" y=\"{y}\" text-anchor=\"middle\" font-size=\"10\" fill=\"#667\">{label}</text>"
-    );
-}
-
-fn draw_node(out: &mut String, node: &NodeId, text: &str, place: Place) {
-    let (x, y) = (place.left(), place.middle() - BOX_HEIGHT / 2);
-    let (text_x, first, second) = (x + 10, y + 17, y + 33);
-    let id = node.to_string();
-    let title = if text.is_empty() { id.clone() } else { format!("{id}: {text}") };
-    let _ = writeln!(
-        out,
-        "<g><title>{}</title><rect x=\"{x}\" y=\"{y}\" width=\"{BOX_WIDTH}\" height=\"{BOX_HEIGHT}\" rx=\"8\" \
-         fill=\"{}\" stroke=\"#445\"/><text x=\"{text_x}\" y=\"{first}\">{}</text>\
-         <text x=\"{text_x}\" y=\"{second}\" fill=\"#445\">{}</text></g>",
-        escaped(&title),
-        fill(node.kind()),
-        escaped(&headline(&id, LABEL_CHARS_MAX)),
-        escaped(&headline(text, LABEL_CHARS_MAX)),
-    );
-}
-
-fn fill(kind: NodeKind) -> &'static str {
-    match kind {
-        NodeKind::Session => "#e8eaf6",
-        NodeKind::Task => "#d7ecff",
-        NodeKind::Message => "#f3f3f3",
-        NodeKind::Note => "#fff8d6",
-        NodeKind::Decision => "#dff3df",
-        NodeKind::Command => "#efe3fb",
-        NodeKind::Diagnostic => "#ffdede",
-        NodeKind::File => "#e6f4f1",
+        svg::draw(self)
     }
 }
 
@@ -211,24 +93,6 @@ fn quoted(text: &str) -> String {
             out.push('\\');
         }
         out.push(c);
-    }
-    out
-}
-
-/// Escapes a text for XML, which cannot hold control characters and non-characters at all.
-fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#39;"),
-            '\u{fffe}' | '\u{ffff}' => out.push('\u{fffd}'),
-            c if c.is_control() => out.push('\u{fffd}'),
-            c => out.push(c),
-        }
     }
     out
 }

@@ -68,6 +68,11 @@ impl Tasks {
         Self { engine, scope }
     }
 
+    /// Returns the scope.
+    pub fn scope(&self) -> &scope::Key {
+        &self.scope
+    }
+
     /// Starts a task. One that is open is kept first, if something was done in it (C-10).
     pub async fn start_session(&self, task: &str) -> Result<TaskSession, Error> {
         let description = Description::new(task).map_err(|why| Refusal::Task(why.into()))?;
@@ -107,8 +112,11 @@ impl Tasks {
         let verb = TaskVerb::Compact { summary: summary.to_owned(), kind };
         let decided = self.engine.do_task(&self.scope, self.engine.now(), None, verb).await?;
         let task = decided.state.standing.tasks.get(&decided.session);
-        let commit = task.and_then(|task| task.canonical);
-        let found = match commit {
+        let found = match task.and_then(|task| task.canonical) {
+            // It was just made, or was the last one made: then it is found by its number.
+            Some(id) if decided.state.standing.canonical == Some(id) => {
+                self.engine.last_canonical(&decided.state).await?
+            }
             Some(id) => self.engine.canonical(&self.scope, id).await?,
             None => None,
         };

@@ -6,11 +6,13 @@ use segue_core::Timestamp;
 use segue_core::entry::{Body, Change, Record, Seq};
 use segue_core::scope;
 use segue_core::session::Number;
+use segue_core::state::State;
 use segue_core::task::canonical::CanonicalCommit;
 use segue_core::task::commit::CommitId;
 use segue_core::task::graph::Graph;
 use segue_core::task::identity::TaskId;
 use segue_core::task::narrative::{Line, LineKind};
+use segue_core::task::observation::{Note, Observation};
 use segue_core::task::past::Wanted;
 
 /// What is kept of a task for good, with what it was about.
@@ -45,11 +47,61 @@ impl Engine {
         id: CommitId,
     ) -> Result<Option<CanonicalCommit>, Error> {
         let kept = self.kept(scope).await?;
-        Ok(kept.into_iter().map(|kept| kept.commit).find(|commit| commit.id == id))
+        Ok(kept.into_iter().map(|kept| kept.commit).rfind(|commit| commit.id == id))
     }
 
-    /// Lists what is kept of a scope's tasks, oldest first: also of sessions that were cleaned up (C-8).
+    /// Returns the last canonical commit, by its number.
+    pub(super) async fn last_canonical(&self, state: &State) -> Result<Option<CanonicalCommit>, Error> {
+        let Some(step) = state.standing.canonical_at else {
+            let Some(id) = state.standing.canonical else { return Ok(None) };
+            return self.canonical(&state.scope, id).await;
+        };
+        Ok(self.kept_at(&state.scope, step).await?.1.map(|kept| kept.commit))
+    }
+
+    /// Reads what a step kept, and the number of the step before it.
+    async fn kept_at(&self, scope: &scope::Key, step: Seq) -> Result<(Seq, Option<Kept>), Error> {
+        let record = self.store.get(scope, step).await?;
+        let Some(Ok(Body::Task(step))) = record.map(|record| record.body()) else {
+            return Ok((Seq::ZERO, None));
+        };
+        let Change::Compacted { kept, before, .. } = step.change else { return Ok((Seq::ZERO, None)) };
+        let before = before.unwrap_or(Seq::ZERO);
+        let Some(record) = self.store.get(scope, kept.first().copied().unwrap_or(Seq::ZERO)).await? else {
+            return Ok((before, None));
+        };
+        // A person may have erased it since.
+        let Ok(Body::Compacted(commit)) = record.body() else { return Ok((before, None)) };
+        let copy = match kept.get(1) {
+            Some(copy) => self.words_at(scope, *copy).await?,
+            None => Some(commit.description.clone()).filter(|text| !text.is_empty()),
+        };
+        let kept = Kept { seq: record.seq, at: record.at, commit: *commit, description: copy };
+        Ok((before, Some(kept)))
+    }
+
+    /// Lists what is kept of a scope's tasks, oldest first: also of sessions that were cleaned up (C-8). Each step
+    /// names the one before it, so the log in between is not read.
     pub async fn kept(&self, scope: &scope::Key) -> Result<Vec<Kept>, Error> {
+        let Some(state) = self.store.load(scope).await? else { return Ok(Vec::new()) };
+        let (mut kept, mut steps) = (Vec::new(), 0);
+        let mut next = state.standing.canonical_at.unwrap_or(Seq::ZERO);
+        while next != Seq::ZERO {
+            let (before, found) = self.kept_at(scope, next).await?;
+            kept.extend(found);
+            steps += 1;
+            // They lead backwards only; what does not is damage, which `verify` reports.
+            next = if before < next { before } else { Seq::ZERO };
+        }
+        if steps < state.standing.compactions {
+            return self.kept_by_reading(scope).await;
+        }
+        kept.reverse();
+        Ok(kept)
+    }
+
+    /// The same for logs from before steps named each other.
+    async fn kept_by_reading(&self, scope: &scope::Key) -> Result<Vec<Kept>, Error> {
         let mut kept: Vec<Kept> = Vec::new();
         self.each_after(scope, Seq::ZERO, |record| match record.body() {
             Ok(Body::Compacted(commit)) => {
@@ -89,22 +141,49 @@ impl Engine {
         Ok(narrated)
     }
 
+    /// Returns what was last kept of a task: one that was opened again may be kept more than once.
+    pub async fn kept_of(&self, scope: &scope::Key, task: TaskId) -> Result<Option<Kept>, Error> {
+        Ok(self.kept(scope).await?.into_iter().rfind(|kept| kept.commit.task == task))
+    }
+
     /// Draws how things hang together in a task: one that is open, or one that is kept.
     pub async fn graph(&self, scope: &scope::Key, task: TaskId) -> Result<Option<Graph>, Error> {
-        let kept = self.kept(scope).await?.into_iter().find(|kept| kept.commit.task == task);
-        if let Some(mut kept) = kept {
-            if let Some(description) = kept.description.take() {
-                kept.commit.description = description;
-            }
-            return Ok(Some(kept.commit.graph()));
-        }
         let state = self.state(scope).await?;
-        let Some(open) = state.standing.tasks.values().find(|open| open.id == task) else { return Ok(None) };
+        let known = state.standing.tasks.values().find(|known| known.id == task);
+        if known.is_none_or(|known| !known.is_open())
+            && let Some(mut kept) = self.kept_of(scope, task).await?
+        {
+            kept.commit.description = kept.description.unwrap_or(kept.commit.description);
+            return self.labelled(scope, kept.commit.graph()).await.map(Some);
+        }
+        let Some(open) = known else { return Ok(None) };
         let past = self.past(scope, open, Wanted::Whole).await?;
         let kind = segue_core::task::canonical::CommitKind::Normal;
         let mut draft = past.compaction().clone().finish(kind, "", None);
         draft.description = past.description.clone();
-        Ok(Some(draft.graph()))
+        self.labelled(scope, draft.graph()).await.map(Some)
+    }
+
+    /// Gives nodes the words of their entries, as far as those are still there.
+    async fn labelled(&self, scope: &scope::Key, mut graph: Graph) -> Result<Graph, Error> {
+        for node in graph.unlabelled() {
+            let Some(seq) = node.entry() else { continue };
+            let words = match self.store.get(scope, seq).await?.and_then(|record| record.body().ok()) {
+                Some(Body::Observation(observing)) => match observing.observation {
+                    // What the person said stands in their message only.
+                    Observation::Note(Note { message: Some(message), text, .. }) if text.is_empty() => {
+                        self.words_at(scope, message).await?
+                    }
+                    Observation::Note(note) => Some(note.text),
+                    Observation::Command { command, .. } => Some(command),
+                    _ => None,
+                },
+                Some(Body::Message(_, message)) => Some(message.text),
+                _ => None,
+            };
+            graph.label(node, &words.unwrap_or_default());
+        }
+        Ok(graph)
     }
 
     /// Finds the task that is meant if none is named: the latest session's, or else the last that is kept.
@@ -146,7 +225,9 @@ fn line_of(record: &Record, task: TaskId, session: &mut Option<Number>, open: &m
                 *session = Some(step.session);
                 None
             }
-            Change::Went { to } | Change::Compacted { to, .. } if *open && *session == Some(step.session) => {
+            Change::Went { to } | Change::Compacted { to, .. } | Change::Reopened { to }
+                if *open && *session == Some(step.session) =>
+            {
                 Some(Line::new(at, LineKind::State, to.name().name()))
             }
             _ => None,

@@ -160,23 +160,3 @@ fn c8_ten_thousand_observations() {
         world.verify().await;
     });
 }
-
-/// A boundary that is taken back takes no task with it.
-#[test]
-fn c8_undo_brings_the_task_along() {
-    on_each(async |world| {
-        world.say("hello").await;
-        world.say("/new").await;
-        let session = world.tasks().start_session("Add retry logic").await.unwrap();
-        session.observe_note("begun").await.unwrap();
-        world.say("/undo").await;
-        let again = world.tasks().active_session().await.unwrap().unwrap();
-        assert_eq!((again.task(), again.number()), (session.task(), Number(1)));
-        // Two open tasks cannot become one.
-        world.say("/new").await;
-        world.tasks().start_session("Another one").await.unwrap();
-        let refused = world.say("/undo").await;
-        assert!(refused.reply.unwrap().contains("both have an open task"));
-        world.verify().await;
-    });
-}

@@ -9,4 +9,5 @@ mod kept;
 mod killed;
 mod states;
 mod two_writers;
+mod undo;
 mod world;

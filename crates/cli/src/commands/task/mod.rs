@@ -11,10 +11,10 @@ use segue_core::decide::{TaskCommand, TaskVerb};
 use segue_core::decision::Action;
 use segue_core::scope;
 use segue_core::task::blob::{Blob, BlobWriter};
-use segue_core::task::identity::Description;
+use segue_core::task::identity::{DESCRIPTION_BYTES_MAX, Description};
 use segue_core::task::node::{Edge, EdgeLabel, Weight};
 use segue_core::task::observation::{Note, Observation};
-use segue_core::task::path::WorkPath;
+use segue_core::task::path::{BadPath, WorkPath};
 use segue_engine::{Engine, Outcome, Request};
 use serde_json::json;
 use std::io::Read;
@@ -23,7 +23,10 @@ use std::path::Path;
 pub async fn run(common: &Common, task: Task) -> anyhow::Result<Exit> {
     let (scope, verb) = match task {
         Task::Start { scope, description } => {
-            let description = description.map(|text| Description::new(&text)).transpose()?;
+            let description = match description.as_deref() {
+                Some("-") => Some(Description::new(&read_words()?)?),
+                given => given.map(Description::new).transpose()?,
+            };
             let engine = setup::engine(common, Absent::Make).await?;
             let verb = TaskVerb::Start { description, message: None, cut: None };
             return done(common, act(&engine, &scope, verb).await?);
@@ -39,7 +42,9 @@ pub async fn run(common: &Common, task: Task) -> anyhow::Result<Exit> {
         }
         Task::Plan { scope, text } => (scope, observe(Observation::Plan { text })),
         Task::File { scope, path, write } => {
-            let path = WorkPath::new(&path)?;
+            let not_text = || BadPath::NotText(path.to_string_lossy().into_owned());
+            let path = WorkPath::new(path.to_str().ok_or_else(not_text)?)?;
+            stay_inside(&path)?;
             let content = read_whole(Path::new(path.as_str()))?;
             let observation = match write {
                 true => Observation::FileWrite { path, content },
@@ -84,6 +89,26 @@ fn observe(observation: Observation) -> TaskVerb {
 async fn act(engine: &Engine, scope: &scope::Key, verb: TaskVerb) -> anyhow::Result<Outcome> {
     let command = TaskCommand { session: None, verb };
     Ok(engine.request(scope, engine.now(), &Request::Task(command)).await?)
+}
+
+/// Reads words from standard input; more than a description may have is not read at all.
+fn read_words() -> anyhow::Result<String> {
+    let mut words = Vec::new();
+    let bytes_max = 4 * DESCRIPTION_BYTES_MAX as u64;
+    std::io::stdin().take(bytes_max).read_to_end(&mut words).context("standard input cannot be read")?;
+    String::from_utf8(words).context("what came from standard input is not UTF-8")
+}
+
+/// Refuses a file of the workspace that is a link to somewhere else. What is not there is said by who reads it.
+fn stay_inside(path: &WorkPath) -> anyhow::Result<()> {
+    let (Ok(root), Ok(real)) = (std::fs::canonicalize("."), std::fs::canonicalize(path.as_str())) else {
+        return Ok(());
+    };
+    match real.starts_with(&root) {
+        true => Ok(()),
+        false => Err(BadPath::Outside(path.as_str().to_owned()))
+            .with_context(|| format!("{path} is a link to {}", real.display())),
+    }
 }
 
 /// Reads a content piece by piece: 50 MB of output take no more memory than what is kept of them.

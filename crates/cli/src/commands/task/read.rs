@@ -65,7 +65,7 @@ pub async fn log(common: &Common, scope: &scope::Key, task: Option<u64>) -> anyh
     let engine = open(common).await?;
     engine.state(scope).await?;
     let task = chosen(&engine, scope, task).await?;
-    let kept = engine.kept(scope).await?.into_iter().find(|kept| kept.commit.task == task);
+    let kept = engine.kept_of(scope, task).await?;
     let lines = engine.narrative(scope, task).await?;
     if lines.is_empty() && kept.is_none() {
         return Err(Missing(format!("there is no task {task} in {scope}")).into());

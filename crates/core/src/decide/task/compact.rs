@@ -2,8 +2,8 @@
 //! and deletes nothing.
 
 use super::super::Desk;
-use super::Done;
-use crate::entry::{Body, Change, Copied, TaskStep, Wording};
+use super::{Done, Ending};
+use crate::entry::{Body, Change, Copied, Seq, TaskStep, Wording};
 use crate::refusal::Refusal;
 use crate::session::Number;
 use crate::task::assignment::Stage;
@@ -36,7 +36,7 @@ pub(super) fn compact(
         (CommitKind::Normal, "") => desk.past(session, Wanted::Whole)?.words.clone(),
         (_, summary) => summary.to_owned(),
     };
-    end(desk, session, kind, &told)
+    end(desk, session, kind, &told, Ending::ForGood)
 }
 
 /// Ends a task with a canonical commit.
@@ -45,8 +45,10 @@ pub(super) fn end(
     session: Number,
     kind: CommitKind,
     summary: &str,
+    ending: Ending,
 ) -> Result<Done, Refusal> {
     let task = desk.task(session)?;
+    let was = ending.was(&task.stage);
     let (is_open, stage, described) = (task.is_open(), task.stage.clone(), task.described);
     if is_open {
         desk.may_go(session, kind.ends_as())?;
@@ -67,8 +69,9 @@ pub(super) fn end(
         let text = clip(&description, KEPT_BYTES_MAX);
         kept.push(desk.draft.push(Body::Copied(Copied { message, text }))?);
     }
-    let change = Change::Compacted { to, commit: id, kept };
-    let step = desk.draft.push(Body::Task(TaskStep { session, change, flushed: None }))?;
+    let before = Some(desk.state().standing.canonical_at.unwrap_or(Seq::ZERO));
+    let change = Change::Compacted { to, commit: id, kept, before };
+    let step = desk.draft.push(Body::Task(TaskStep { was, ..TaskStep::new(session, change) }))?;
     let notice = match kind {
         CommitKind::Normal => TaskNotice::Completed { session, commit: id },
         _ => TaskNotice::GivenUp { session, commit: id },

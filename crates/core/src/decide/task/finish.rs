@@ -1,7 +1,7 @@
 //! The agent thinks that it is done; the person says so, or wants more (C-5).
 
 use super::super::Desk;
-use super::{Done, compact};
+use super::{Done, Ending, compact};
 use crate::entry::{Seq, Wording};
 use crate::refusal::Refusal;
 use crate::session::Number;
@@ -28,7 +28,7 @@ pub(super) fn confirm(desk: &mut Desk<'_>, session: Number, message: Option<Seq>
         None => Note::text(NoteKind::Confirmation, "User confirmed task complete"),
     };
     desk.observe(session, Observation::Note(note))?;
-    compact::end(desk, session, CommitKind::Normal, &summary)
+    compact::end(desk, session, CommitKind::Normal, &summary, Ending::ForGood)
 }
 
 /// "Not quite, also ...": the same task goes on.

@@ -23,7 +23,7 @@ pub(super) fn flush(desk: &mut Desk<'_>, session: Number) -> Result<Done, Refusa
 
 impl Desk<'_> {
     pub(super) fn step(&mut self, session: Number, flushed: Option<CommitId>) -> Result<Seq, Refusal> {
-        self.draft.push(Body::Task(TaskStep { session, change: Change::Flushed, flushed }))
+        self.draft.push(Body::Task(TaskStep { flushed, ..TaskStep::new(session, Change::Flushed) }))
     }
 
     /// Writes an observation behind a work commit, which is noted first: the observation is not in it.

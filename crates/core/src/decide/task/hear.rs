@@ -2,7 +2,7 @@
 //! the policy follows tasks.
 
 use super::super::{Decided, Desk, Hearing, Verdict, hear::go_on};
-use super::{Done, compact, finish, interrupt, respond, start};
+use super::{Done, Ending, compact, finish, interrupt, respond, start};
 use crate::decision::{Action, Cause, Confidence, Reason};
 use crate::entry::{Asked, Body, Change, Seq, TaskStep};
 use crate::evidence::Window;
@@ -154,7 +154,9 @@ fn apply(
         TaskMove::Queue => interrupt::interrupt(desk, session, message)?,
         TaskMove::Continue => finish::request(desk, session, Some(message), "")?,
         TaskMove::CompleteAndCompact => finish::confirm(desk, session, Some(message))?,
-        TaskMove::AbandonAndCompact => compact::end(desk, session, CommitKind::Abandoned, "")?,
+        TaskMove::AbandonAndCompact => {
+            compact::end(desk, session, CommitKind::Abandoned, "", Ending::ForGood)?
+        }
         TaskMove::CompactAndStart(_)
         | TaskMove::Start
         | TaskMove::Ask
@@ -172,7 +174,7 @@ fn begin(
     moment: &Moment,
 ) -> Result<Decided, Refusal> {
     let previous = moment.session;
-    let kept = start::end_before(&mut desk, previous)?;
+    let kept = start::end_before(&mut desk, previous, Ending::AtBoundary)?;
     desk.draft.seal()?;
     let session = desk.open(Some(previous))?;
     let about = desk.draft.push(Body::Message(Role::User, message.clone()))?;
@@ -192,7 +194,7 @@ fn expire(
     previous: Number,
 ) -> Result<Decided, Refusal> {
     let gap_ms = gap_ms(&desk);
-    compact::end(&mut desk, previous, CommitKind::Stale, "")?;
+    compact::end(&mut desk, previous, CommitKind::Stale, "", Ending::AtBoundary)?;
     desk.draft.seal()?;
     let session = desk.open_because(Some(previous), Some(weighed.cause))?;
     let about = desk.draft.push(Body::Message(Role::User, message.clone()))?;
@@ -217,7 +219,7 @@ fn overflow(
     desk.draft.seal()?;
     let session = desk.open_because(Some(previous), Some(Cause::Context))?;
     let change = Change::CameFrom { from: previous };
-    desk.draft.push(Body::Task(TaskStep { session, change, flushed: None }))?;
+    desk.draft.push(Body::Task(TaskStep::new(session, change)))?;
     let summary = desk.carry_over(previous, hearing.summary)?;
     let about = desk.draft.push(Body::Message(Role::User, message.clone()))?;
     let task = desk.task(session)?;
@@ -289,7 +291,7 @@ pub(in crate::decide) fn settle(desk: &mut Desk<'_>, session: Number, held: Seq)
 /// The person wants to start fresh: what there is of the task is kept.
 pub(in crate::decide) fn leave(desk: &mut Desk<'_>, session: Number) -> Result<(), Refusal> {
     match desk.state().standing.open_task(session) {
-        Some(_) => compact::end(desk, session, CommitKind::UserChoseFresh, "").map(drop),
+        Some(_) => compact::end(desk, session, CommitKind::UserChoseFresh, "", Ending::AtBoundary).map(drop),
         None => Ok(()),
     }
 }

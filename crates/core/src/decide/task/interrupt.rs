@@ -21,7 +21,7 @@ pub(super) fn interrupt(desk: &mut Desk<'_>, session: Number, message: Seq) -> R
         messages.push(message);
         desk.observe(session, note)?;
         let change = Change::Went { to: Stage::Interrupted { messages } };
-        let step = desk.draft.push(Body::Task(TaskStep { session, change, flushed: None }))?;
+        let step = desk.draft.push(Body::Task(TaskStep::new(session, change)))?;
         return Ok(Done::told(step, queued));
     }
     desk.may_go(session, StateName::Interrupted)?;

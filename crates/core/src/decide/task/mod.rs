@@ -11,9 +11,12 @@ mod incorporate;
 mod interrupt;
 mod note;
 mod observe;
+mod reopen;
 mod respond;
 mod resume;
 mod start;
+
+pub(super) use reopen::reopen;
 
 use super::{Decided, Desk, late};
 use crate::decision::{Action, Cause};
@@ -146,6 +149,21 @@ pub(super) fn decide(mut desk: Desk<'_>, command: &TaskCommand) -> Result<Decide
     Ok(desk.close_for_task(session, done))
 }
 
+/// Whether a task ends by itself, or because a session begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ending {
+    /// By itself: nothing opens it again.
+    ForGood,
+    /// Because a session begins right behind it: who takes that back opens it again.
+    AtBoundary,
+}
+
+impl Ending {
+    fn was(self, stage: &Stage) -> Option<Stage> {
+        (self == Self::AtBoundary).then(|| stage.clone())
+    }
+}
+
 /// What a verb came to.
 struct Done {
     action: Action,
@@ -230,7 +248,8 @@ impl Desk<'_> {
     /// Moves the task, if the table allows it.
     fn go(&mut self, session: Number, to: Stage, flushed: Option<CommitId>) -> Result<Seq, Refusal> {
         self.task(session)?.check(to.name()).map_err(TaskRefusal::from).map_err(Refusal::Task)?;
-        self.draft.push(Body::Task(TaskStep { session, change: Change::Went { to }, flushed }))
+        let step = TaskStep::new(session, Change::Went { to });
+        self.draft.push(Body::Task(TaskStep { flushed, ..step }))
     }
 
     /// Refuses a transition before anything is written for it.

@@ -2,7 +2,7 @@
 //! as it stands (C-12).
 
 use super::super::Desk;
-use super::{Done, compact};
+use super::{Done, Ending, compact};
 use crate::decision::{Action, Cause};
 use crate::entry::{Asked, Body, Seq};
 use crate::freshness::Silence;
@@ -44,7 +44,7 @@ pub(super) fn resume(desk: &mut Desk<'_>, session: Number) -> Result<Done, Refus
             Ok(Done { action: Action::Ask, about, notice })
         }
         Return::Stale => {
-            let done = compact::end(desk, session, CommitKind::Stale, "")?;
+            let done = compact::end(desk, session, CommitKind::Stale, "", Ending::ForGood)?;
             let notice = TaskNotice::Lapsed { session, gap_ms: silence.gap_ms };
             Ok(Done::told(done.about, notice))
         }

@@ -1,7 +1,7 @@
 //! A task begins (C-10): where the conversation is, or in a session of its own if there was a task before it.
 
 use super::super::{Decided, Desk, Verdict};
-use super::{Done, compact};
+use super::{Done, Ending, compact};
 use crate::decision::{Action, Cause, Reason};
 use crate::entry::{Body, Branched, Change, Seq, TaskStep, Wording};
 use crate::notice::Notice;
@@ -28,7 +28,8 @@ pub(super) fn start(
     };
     let before = desk.state().standing.tasks.get(&previous);
     let stays = before.is_none_or(|task| task.is_open() && !task.has_meaningful_work());
-    let kept = end_before(&mut desk, previous)?;
+    let ending = if stays { Ending::ForGood } else { Ending::AtBoundary };
+    let kept = end_before(&mut desk, previous, ending)?;
     if stays {
         let about = begin(&mut desk, previous, description, message)?;
         let done = Done::told(about, TaskNotice::Begun { session: previous });
@@ -44,14 +45,20 @@ pub(super) fn start(
 }
 
 /// Ends the task that is open: with a canonical commit if something was done, without one if not (C-10).
-pub(super) fn end_before(desk: &mut Desk<'_>, session: Number) -> Result<Option<CommitKind>, Refusal> {
+pub(super) fn end_before(
+    desk: &mut Desk<'_>,
+    session: Number,
+    ending: Ending,
+) -> Result<Option<CommitKind>, Refusal> {
     let Some(task) = desk.state().standing.open_task(session) else { return Ok(None) };
     if task.has_meaningful_work() {
         let kind = CommitKind::InterruptedByNewTask;
-        compact::end(desk, session, kind, "")?;
+        compact::end(desk, session, kind, "", ending)?;
         return Ok(Some(kind));
     }
-    desk.go(session, Stage::Aborted { reason: None }, None)?;
+    let (was, to) = (ending.was(&task.stage), Stage::Aborted { reason: None });
+    desk.may_go(session, to.name())?;
+    desk.draft.push(Body::Task(TaskStep { was, ..TaskStep::new(session, Change::Went { to }) }))?;
     Ok(None)
 }
 
@@ -84,5 +91,5 @@ pub(super) fn begin(
     };
     // What was read back is of the task before it.
     desk.past = None;
-    desk.draft.push(Body::Task(TaskStep { session, change: Change::Started { described }, flushed: None }))
+    desk.draft.push(Body::Task(TaskStep::new(session, Change::Started { described })))
 }
