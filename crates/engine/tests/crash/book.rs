@@ -162,6 +162,7 @@ pub fn latest(at: &Location, scope: &Key) -> Option<Number> {
 }
 
 fn with<T>(at: &Location, work: impl AsyncFnOnce(&dyn Store) -> T) -> T {
+    let _starting = crate::round::STARTING.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let store = at.open().unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     runtime.block_on(work(store.as_ref()))

@@ -7,6 +7,7 @@ use segue_store::Location;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::sync::{Mutex, PoisonError};
 
 /// When the child is killed.
 pub enum Plan<'a> {
@@ -22,10 +23,15 @@ pub enum Plan<'a> {
 
 pub struct Round(Child);
 
+/// Held while a child is started and while a store is open here: a child that is just being started holds the files
+/// that are open, the store's lock included.
+pub static STARTING: Mutex<()> = Mutex::new(());
+
 impl Round {
     pub fn start(folder: &Path, store: &Location, round: u64, seed: u64, again: &[Line]) -> Self {
         let redeliveries = folder.join("redeliveries");
         std::fs::write(&redeliveries, again.iter().map(Line::write).collect::<String>()).unwrap();
+        let _starting = STARTING.lock().unwrap_or_else(PoisonError::into_inner);
         let child = Command::new(std::env::current_exe().unwrap())
             .args(["--exact", "works_until_it_is_killed", "--nocapture", "--test-threads=1"])
             .env(child::STORE, store.to_string())

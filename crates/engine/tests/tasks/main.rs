@@ -6,8 +6,6 @@ mod bad_input;
 mod coming_back;
 mod interrupts;
 mod kept;
-mod killed;
 mod states;
-mod two_writers;
 mod undo;
 mod world;

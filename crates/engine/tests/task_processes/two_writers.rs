@@ -126,6 +126,7 @@ fn write_together(store: &Location) -> Tries {
 
 #[test]
 fn c15_two_processes_on_one_task_lose_nothing() {
+    let _alone = crate::alone();
     let folder = tempfile::tempdir().unwrap();
     let store = Location::Sqlite(folder.path().join("segue.db"));
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();

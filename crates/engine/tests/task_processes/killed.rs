@@ -100,6 +100,7 @@ async fn check(store: &Location, last: &str) {
 
 #[test]
 fn c2_c7_each_step_survives_a_kill_or_was_never_made() {
+    let _alone = crate::alone();
     let folder = tempfile::tempdir().unwrap();
     let stores =
         [Location::Sqlite(folder.path().join("segue.db")), Location::Files(folder.path().join("files"))];
