@@ -157,16 +157,21 @@ Exit code 0: all is as it was written. 1: something is damaged; the output says 
         #[arg(long, value_enum, default_value_t = ExportFormat::Segue)]
         format: ExportFormat,
     },
-    /// Take a conversation over into a session of its own
-    #[command(
-        after_help = "Example:\n  segue import chat.json --format openai --scope agent:main:cli:direct:me"
-    )]
+    /// Take conversations over, each into a session of its own
+    #[command(after_help = "\
+Example:
+  segue import chat.json --scope agent:main:cli:direct:me
+  segue import ~/.claude/projects
+  segue import ~/.picoclaw/workspace/sessions --format picoclaw
+
+A second import changes nothing; one of a file that has grown takes over what is new.
+docs/import.md says what is taken from each form.")]
     Import {
-        /// The file; - for standard input
+        /// The file, or a folder with transcripts in it; - for standard input
         path: PathBuf,
-        /// The form
-        #[arg(long, value_enum, default_value_t = ImportFormat::Segue)]
-        format: ImportFormat,
+        /// The form; by default what the file looks like
+        #[arg(long, value_enum)]
+        format: Option<ImportFormat>,
         /// The scope; by default the one that the file names
         #[arg(long)]
         scope: Option<scope::Key>,
@@ -358,6 +363,27 @@ pub enum ImportFormat {
     Segue,
     /// OpenAI chat messages
     Openai,
+    /// Sessions of PicoClaw
+    Picoclaw,
+    /// Transcripts of OpenClaw
+    Openclaw,
+    /// Transcripts of Claude Code
+    ClaudeCode,
+    /// Rollouts of Codex
+    Codex,
+}
+
+impl From<ImportFormat> for segue_engine::port::Format {
+    fn from(format: ImportFormat) -> Self {
+        match format {
+            ImportFormat::Segue => Self::Segue,
+            ImportFormat::Openai => Self::Openai,
+            ImportFormat::Picoclaw => Self::Picoclaw,
+            ImportFormat::Openclaw => Self::Openclaw,
+            ImportFormat::ClaudeCode => Self::ClaudeCode,
+            ImportFormat::Codex => Self::Codex,
+        }
+    }
 }
 
 fn shape(text: &str) -> Result<Shape, String> {

@@ -36,7 +36,9 @@ pub async fn run(args: Args) -> anyhow::Result<Exit> {
         Command::Verify { scope } => verify::run(&common, scope).await,
         Command::Erase { scope, messages } => erase::run(&common, &scope, messages).await,
         Command::Export { key, format } => export::run(&common, &key, format).await,
-        Command::Import { path, format, scope } => import::run(&common, &path, format, scope).await,
+        Command::Import { path, format, scope } => {
+            import::run(&common, &path, format.map(Into::into), scope).await
+        }
         Command::Config(verb) => config::run(&common, &verb),
         Command::Train(options) => train::run(&common, &options),
         Command::Eval(options) => Box::pin(eval::run(&common, &options)).await,

@@ -11,6 +11,7 @@ mod config;
 mod examples;
 mod golden;
 mod help;
+mod imports;
 mod pins;
 mod port;
 mod reading;

@@ -1,7 +1,6 @@
 //! A line of a recorded conversation.
 
 use super::op::Op;
-use crate::commands::import::tool_calls;
 use anyhow::{Context as _, bail};
 use segue_core::Timestamp;
 use segue_core::message::{Message, MessageId, Role};
@@ -53,7 +52,7 @@ impl Line {
             message_id: word(&value, "message_id")?.map(MessageId),
             sender: sender(&value)?,
             tool_call_id: word(&value, "tool_call_id")?,
-            tool_calls: tool_calls(&value)?,
+            tool_calls: segue_engine::port::tool_calls(&value).map_err(anyhow::Error::msg)?,
             carried_from: None,
         };
         let (to, session) = target(&value, routing)?;

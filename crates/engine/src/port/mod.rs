@@ -1,4 +1,21 @@
-//! Taking conversations over from elsewhere.
+//! Taking conversations over from elsewhere: readers of what other programs keep, and the import itself.
+//!
+//! A message keeps the id that the other program gave it, or gets one that depends on what it says. So a second import
+//! changes nothing, and one of a file that has grown takes over what is new.
+
+mod blocks;
+mod claude_code;
+mod codex;
+mod detect;
+mod openai;
+mod openclaw;
+mod own;
+mod picoclaw;
+mod transcript;
+
+pub use detect::{began, detect};
+pub use openai::tool_calls;
+pub use transcript::{Bad, Beside, Format, Home, Line, Taken, Transcript, Unreadable};
 
 use crate::engine::Engine;
 use crate::error::Error;
@@ -32,6 +49,28 @@ pub struct Imported {
     pub taken: usize,
     /// How many had been taken over before.
     pub known: usize,
+}
+
+/// Reads a transcript. What cannot be read of it is noted, line by line; where nothing can be, it is an error.
+pub fn read(
+    format: Format,
+    lines: &[Line],
+    beside: &Beside,
+    now: Timestamp,
+) -> Result<Transcript, Unreadable> {
+    let mut read = match format {
+        Format::Segue => own::read(lines),
+        Format::Openai => openai::read(lines, now),
+        Format::Picoclaw => picoclaw::read(lines, beside),
+        Format::Openclaw => Ok(openclaw::read(lines, beside)),
+        Format::ClaudeCode => Ok(claude_code::read(lines)),
+        Format::Codex => Ok(codex::read(lines, beside)),
+    }?;
+    // Where a file names no time at all, it is taken over when it is taken over.
+    for taken in read.messages.iter_mut().filter(|taken| taken.at == Timestamp::UNIX_EPOCH) {
+        taken.at = now;
+    }
+    Ok(read)
 }
 
 impl Engine {
@@ -76,9 +115,12 @@ impl Engine {
             self.request(scope, at, &pin).await?;
         }
         if let (Some(session), Some(title)) = (&imported.session, conversation.title) {
-            let rename = Request::Rename(Pick::Numbered(session.number), title);
-            let at = self.state(scope).await?.clock;
-            self.request(scope, at, &rename).await?;
+            let state = self.state(scope).await?;
+            // A file that has grown is called what it was called; a person may have renamed the session since.
+            if state.live(session.number).is_some_and(|session| session.title.is_none()) {
+                let rename = Request::Rename(Pick::Numbered(session.number), title);
+                self.request(scope, state.clock, &rename).await?;
+            }
         }
         Ok(imported)
     }

@@ -1,0 +1,255 @@
+//! Transcripts of other programs (X-12). The samples are our own, in the forms that those programs write.
+
+use crate::world::{DURABLE, World, check};
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+const FORMS: [&str; 4] = ["claude-code", "codex", "openclaw", "picoclaw"];
+
+fn sample(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/import").join(name)
+}
+
+fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap().map(Result::unwrap) {
+        let to = to.join(entry.file_name());
+        match entry.file_type().unwrap().is_dir() {
+            true => copy(&entry.path(), &to),
+            false => drop(std::fs::copy(entry.path(), to).unwrap()),
+        }
+    }
+}
+
+/// A world with the samples of a form in a folder of that name.
+fn with_samples(form: &str, store: &str) -> World {
+    let world = World::new().variable("SEGUE_STORE_URL", store);
+    copy(&sample(form), &world.path(form));
+    world
+}
+
+/// All scopes and sessions of a world.
+fn sessions(world: &World) -> Vec<String> {
+    let mut keys = Vec::new();
+    for scope in world.run(&["scopes", "--json"]).expect_code(0).json().as_array().unwrap() {
+        let scope = scope["scope"].as_str().unwrap();
+        let listed = world.run(&["sessions", "list", scope, "--json"]).expect_code(0).json();
+        keys.extend(listed.as_array().unwrap().iter().map(|row| row["key"].as_str().unwrap().to_owned()));
+    }
+    keys.sort();
+    keys
+}
+
+/// What each form comes to: every file, every bad line by its number, every message, title and time.
+#[test]
+fn x12_each_form_is_read() {
+    for form in FORMS {
+        let world = with_samples(form, "sqlite:log.db");
+        let mut seen = world.script(&format!("import {form}"));
+        for key in sessions(&world) {
+            seen.push_str(&world.script(&format!("export {key}")));
+        }
+        insta::with_settings!({ filters => crate::world::DIFFERS, omit_expression => true }, {
+            insta::assert_snapshot!(format!("x12_{form}"), seen);
+        });
+    }
+}
+
+#[test]
+fn x12_a_second_import_changes_nothing() {
+    for form in FORMS {
+        for store in DURABLE {
+            let world = with_samples(form, store);
+            let taken = |ran: Value| -> Vec<(u64, u64)> {
+                let number = |value: &Value| value.as_u64().unwrap_or(0);
+                ran.as_array().unwrap().iter().map(|t| (number(&t["taken"]), number(&t["known"]))).collect()
+            };
+            let first = taken(world.run(&["import", form, "--json"]).expect_code(0).json());
+            assert!(first.iter().map(|(taken, _)| taken).sum::<u64>() > 4, "{form}: {first:?}");
+            let before: Vec<String> =
+                sessions(&world).iter().map(|key| world.run(&["export", key]).out).collect();
+            let second = taken(world.run(&["import", form, "--json"]).expect_code(0).json());
+            assert_eq!(
+                second,
+                first.iter().map(|(taken, known)| (0, taken + known)).collect::<Vec<_>>(),
+                "{form}"
+            );
+            let after: Vec<String> =
+                sessions(&world).iter().map(|key| world.run(&["export", key]).out).collect();
+            assert_eq!(after, before);
+            world.run(&["verify"]).expect_code(0);
+        }
+    }
+}
+
+/// The transcript of a session that still goes on: what is new is taken over, into the session where the rest is.
+#[test]
+fn x12_what_is_new_in_a_file_is_taken_over() {
+    for (form, file) in [
+        ("claude-code", "projects/-home-ann-shop/5b0f3a52-1f0a-4a53-9a5b-000000000001.jsonl"),
+        (
+            "codex",
+            "sessions/2026/03/02/rollout-2026-03-02T11-00-00-019a2d7a-0000-7000-8000-00000000c0de.jsonl",
+        ),
+        ("openclaw", "agents/main/sessions/7c1d2e3f-0000-4000-8000-000000000abc.jsonl"),
+        ("picoclaw", "workspace/sessions/telegram_4711.jsonl"),
+    ] {
+        let whole = std::fs::read_to_string(sample(form).join(file)).unwrap();
+        let world = with_samples(form, "sqlite:log.db");
+        let path = format!("{form}/{file}");
+        let half: Vec<&str> = whole.lines().collect();
+        // Between a message and the next one, and never between the blocks of one.
+        let cut = half.len() - 3;
+        world.file(&path, half[..cut].join("\n"));
+        let first = world.run(&["import", &path, "--json"]).expect_code(0).json();
+        world.file(&path, &whole);
+        let then = world.run(&["import", &path, "--json"]).expect_code(0).json();
+        assert_eq!(then["known"], first["taken"], "{form}: {then}");
+        assert!(then["taken"].as_u64().unwrap() > 0, "{form}: {then}");
+        assert_eq!(then["session"], first["session"], "{form}");
+        let fresh = with_samples(form, "sqlite:log.db");
+        fresh.run(&["import", &path]).expect_code(0);
+        let key = first["session"].as_str().unwrap();
+        let chat = |world: &World| world.run(&["export", key, "--format", "openai"]).expect_code(0).out;
+        assert_eq!(chat(&world), chat(&fresh), "{form}");
+    }
+}
+
+/// Every call has its result behind it, and every result its call before it.
+#[test]
+fn x12_calls_are_paired_with_their_results() {
+    for form in FORMS {
+        let world = with_samples(form, "sqlite:log.db");
+        world.run(&["import", form]).expect_code(0);
+        let mut calls = 0;
+        for key in sessions(&world) {
+            let chat = world.run(&["export", &key, "--format", "openai"]).expect_code(0).json();
+            let mut open = BTreeSet::new();
+            for message in chat["messages"].as_array().unwrap() {
+                for call in message["tool_calls"].as_array().into_iter().flatten() {
+                    open.insert(call["id"].as_str().unwrap().to_owned());
+                    calls += 1;
+                }
+                if let Some(id) = message["tool_call_id"].as_str() {
+                    assert!(open.remove(id), "{key}: {id} was not called");
+                }
+            }
+            assert!(open.is_empty(), "{key}: {open:?} have no result");
+        }
+        assert!(calls > 0, "{form}");
+    }
+}
+
+#[test]
+fn x12_forms_are_told_apart() {
+    let world = World::with_talk("sqlite:log.db");
+    world.file("talk.segue", world.run(&["export", crate::world::ME]).out);
+    world.file("chat.json", world.run(&["export", crate::world::ME, "--format", "openai"]).out);
+    world.file(
+        "lines.jsonl",
+        "{\"role\":\"user\",\"content\":\"hi\"}\n{\"role\":\"assistant\",\"content\":\"hello\"}\n",
+    );
+    let told = |path: &str| {
+        let args = ["import", path, "--scope", "s", "--json"];
+        world.run(&args).expect_code(0).json()["format"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(told("talk.segue"), "segue");
+    assert_eq!(told("chat.json"), "openai");
+    assert_eq!(told("lines.jsonl"), "openai");
+    for form in FORMS {
+        copy(&sample(form), &world.path(form));
+        let all = world.run(&["import", form, "--json"]).expect_code(0).json();
+        for read in all.as_array().unwrap() {
+            assert_eq!(read["format"], json!(form), "{read}");
+        }
+        // A form that is named is the only one that is read.
+        let other = if form == "codex" { "openclaw" } else { "codex" };
+        let none = world.run(&["import", form, "--format", other]).expect_code(2);
+        assert!(none.err.contains("there is no transcript below"), "{}", none.err);
+    }
+    let said = world.run(&["import", "lines.jsonl", "--scope", "t"]).expect_code(0);
+    assert!(said.out.ends_with("It was read as openai.\n"), "{}", said.out);
+}
+
+/// What came from elsewhere goes out and comes in again: in our own form with everything, in OpenAI's with what was said.
+#[test]
+fn x12_exports_come_back() {
+    for form in FORMS {
+        let world = with_samples(form, "sqlite:log.db");
+        world.run(&["import", form]).expect_code(0);
+        for key in sessions(&world) {
+            let own = world.run(&["export", &key]).expect_code(0).out;
+            let chat = world.run(&["export", &key, "--format", "openai"]).expect_code(0).out;
+            let page = world.run(&["export", &key, "--format", "markdown"]).expect_code(0).out;
+            assert!(page.starts_with("# "), "{page}");
+            let there = World::new().variable("SEGUE_STORE_URL", "files:log");
+            there.file("own.segue", &own);
+            there.file("chat.json", &chat);
+            let back = there.run(&["import", "own.segue", "--json"]).expect_code(0).json();
+            let again = there.run(&["export", back["session"].as_str().unwrap()]).expect_code(0).out;
+            let said = |own: &str| -> Vec<Value> {
+                let lines = own.lines().skip(1).map(|line| serde_json::from_str::<Value>(line).unwrap());
+                lines
+                    .map(|mut line| {
+                        line.as_object_mut().unwrap().remove("seq");
+                        line
+                    })
+                    .collect()
+            };
+            assert_eq!(said(&again), said(&own), "{key}");
+            there.run(&["import", "chat.json", "--scope", "s"]).expect_code(0);
+            assert_eq!(there.run(&["export", "s", "--format", "openai"]).expect_code(0).out, chat, "{key}");
+        }
+    }
+}
+
+#[test]
+fn x12_what_is_no_transcript_is_said_to_be_none() {
+    let world = World::new().variable("SEGUE_STORE_URL", "sqlite:log.db");
+    world.file("notes.txt", "hello\n");
+    world.file("empty.jsonl", "");
+    world.file("numbers.json", "[1,2,3]");
+    world.file("folder/settings.json", "{\"theme\":\"dark\"}");
+    world.file("torn.json", "{\"key\":\"telegram:9\",\"messages\":[{\"role\":\"us");
+    check!(world.script(
+        "import notes.txt
+         import empty.jsonl
+         import numbers.json --scope s
+         import folder
+         import nowhere
+         import torn.json
+         import notes.txt --format claude-code
+         import notes.txt --format kodex"
+    ));
+    assert!(!world.path("log.db").exists() || sessions(&world).is_empty());
+}
+
+/// A result of many megabytes is cut, so that its call does not stand alone; so many sessions are kept as there are.
+#[test]
+fn x12_long_results_are_cut_and_no_session_is_pruned() {
+    let world = World::new().variable("SEGUE_STORE_URL", "sqlite:log.db");
+    for n in 0..30 {
+        let line = |uuid: &str, role: &str, content: Value| {
+            json!({
+                "parentUuid": null, "sessionId": format!("s{n}"), "cwd": "/w", "type": role,
+                "uuid": format!("{uuid}{n}"), "timestamp": format!("2026-03-01T10:{n:02}:00Z"),
+                "message": { "role": role, "content": content },
+            })
+            .to_string()
+        };
+        let long = if n == 7 { "雪".repeat(1 << 20) } else { "ok".to_owned() };
+        let lines = [
+            line("a", "user", json!("go")),
+            line("b", "assistant", json!([{ "type": "tool_use", "id": "c", "name": "f", "input": {} }])),
+            line("c", "user", json!([{ "type": "tool_result", "tool_use_id": "c", "content": long }])),
+        ];
+        world.file(&format!("projects/-w/s{n}.jsonl"), lines.join("\n"));
+    }
+    let ran = world.run(&["import", "projects"]).expect_code(0);
+    assert!(ran.out.ends_with("30 transcripts: took 90 messages over, 0 had been there.\n"), "{}", ran.out);
+    assert_eq!(sessions(&world).len(), 30);
+    let eighth = world.run(&["export", "agent:main:claude-code:direct:-w#8"]).expect_code(0).out;
+    assert!(eighth.contains("[segue: cut off here; the whole is in the file that was imported]"));
+    world.run(&["verify"]).expect_code(0);
+}

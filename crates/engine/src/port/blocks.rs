@@ -1,0 +1,101 @@
+//! Contents as other programs write them: a text, or a list of blocks.
+
+use segue_core::Timestamp;
+use segue_core::message::{Message, ToolCall};
+use serde_json::Value;
+
+pub(super) fn text<'a>(value: &'a Value, name: &str) -> Option<&'a str> {
+    value.get(name)?.as_str()
+}
+
+/// Reads a time: a text, or milliseconds since 1970.
+pub(super) fn time(value: Option<&Value>) -> Option<Timestamp> {
+    match value? {
+        Value::String(text) => text.parse().ok(),
+        Value::Number(number) => Timestamp::from_millisecond(number.as_i64()?).ok(),
+        _ => None,
+    }
+}
+
+/// What a content comes to.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct Content {
+    /// What is said, block by block.
+    pub texts: Vec<String>,
+    /// What is there besides words, by its kind.
+    pub others: Vec<String>,
+    /// Calls of tools.
+    pub calls: Vec<ToolCall>,
+    /// Results: the call, and what came of it.
+    pub results: Vec<(String, String)>,
+}
+
+impl Content {
+    pub(super) fn of(value: Option<&Value>) -> Self {
+        let mut content = Self::default();
+        match value {
+            Some(Value::String(text)) => content.texts.push(text.clone()),
+            Some(Value::Array(blocks)) => blocks.iter().for_each(|block| content.take(block)),
+            _ => {}
+        }
+        content
+    }
+
+    fn take(&mut self, block: &Value) {
+        if let Value::String(text) = block {
+            self.texts.push(text.clone());
+            return;
+        }
+        match text(block, "type").unwrap_or_default() {
+            // What a model thought is signed for that model, and was not said.
+            "thinking" | "redacted_thinking" | "reasoning" => {}
+            "tool_use" | "toolCall" => self.calls.extend(call(block)),
+            "tool_result" | "toolResult" => {
+                let of = text(block, "tool_use_id").or(text(block, "toolCallId")).unwrap_or_default();
+                let said = Self::of(block.get("content").or(block.get("text")));
+                self.results.push((of.to_owned(), said.text()));
+            }
+            kind => match text(block, "text") {
+                Some(text) => self.texts.push(text.to_owned()),
+                None if kind.is_empty() => {}
+                None => self.others.push(format!("[{}]", kind.trim_start_matches("input_"))),
+            },
+        }
+    }
+
+    /// Returns the words; where there are none, what else is there.
+    pub(super) fn text(&self) -> String {
+        let has_words = self.texts.iter().any(|text| !text.trim().is_empty());
+        if has_words { self.texts.join("\n") } else { self.others.join(" ") }
+    }
+
+    /// Returns the message that it is, if it says or calls anything.
+    pub(super) fn message(self) -> Option<Message> {
+        let message = Message { text: self.text(), tool_calls: self.calls, ..Message::default() };
+        let is_empty = message.text.trim().is_empty() && message.tool_calls.is_empty();
+        (!is_empty).then_some(message)
+    }
+}
+
+/// Reads a call of a tool: the arguments are a text, or what a text would say.
+pub(super) fn call(block: &Value) -> Option<ToolCall> {
+    let id = text(block, "call_id").or(text(block, "id"))?;
+    let arguments = ["arguments", "input", "action"].iter().find_map(|name| block.get(name));
+    let arguments = match arguments {
+        Some(Value::String(text)) => text.clone(),
+        Some(Value::Null) | None => String::new(),
+        Some(other) => other.to_string(),
+    };
+    let name = text(block, "name").or(text(block, "type"))?;
+    Some(ToolCall { id: id.to_owned(), name: name.to_owned(), arguments })
+}
+
+/// Adds what comes later in the same message.
+pub(super) fn join(message: &mut Message, more: Message) {
+    if !message.text.is_empty() && !more.text.is_empty() {
+        message.text.push('\n');
+    }
+    message.text.push_str(&more.text);
+    message.tool_calls.extend(more.tool_calls);
+    message.message_id = more.message_id;
+}

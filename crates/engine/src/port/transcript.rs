@@ -1,0 +1,235 @@
+//! A conversation in a file of another program, as far as it can be read.
+
+use crate::route::Address;
+use segue_core::Timestamp;
+use segue_core::entry::Seq;
+use segue_core::message::{Message, MessageId, Role};
+use segue_core::pins::Capture;
+use segue_core::scope;
+use segue_core::session::{Id, Title};
+use serde_json::Value;
+use std::collections::HashMap;
+use std::fmt;
+
+/// The forms of transcripts that are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Format {
+    /// Segue's own: a header, then a message a line.
+    Segue,
+    /// OpenAI chat messages.
+    Openai,
+    /// A session of PicoClaw.
+    Picoclaw,
+    /// A transcript of OpenClaw.
+    Openclaw,
+    /// A transcript of Claude Code.
+    ClaudeCode,
+    /// A rollout of Codex.
+    Codex,
+}
+
+impl Format {
+    /// All of them.
+    pub const ALL: [Self; 6] =
+        [Self::Segue, Self::Openai, Self::Picoclaw, Self::Openclaw, Self::ClaudeCode, Self::Codex];
+
+    /// Returns the name, as it is typed.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Segue => "segue",
+            Self::Openai => "openai",
+            Self::Picoclaw => "picoclaw",
+            Self::Openclaw => "openclaw",
+            Self::ClaudeCode => "claude-code",
+            Self::Codex => "codex",
+        }
+    }
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// A line of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Line {
+    /// Its number, counted from 1.
+    pub number: usize,
+    /// What it says, or why that cannot be read.
+    pub text: Result<String, String>,
+}
+
+/// What stands beside a file and says more about it.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Beside {
+    /// The name of the file, without what comes behind the first dot.
+    pub name: String,
+    /// The agent whose folder it is in, if it is in one.
+    pub agent: Option<String>,
+    /// What PicoClaw keeps in `NAME.meta.json`.
+    pub meta: Option<Value>,
+    /// What OpenClaw keeps in `sessions.json`.
+    pub index: Option<Value>,
+}
+
+/// Where a conversation took place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Home {
+    /// In a scope that has a key.
+    Scope(scope::Key),
+    /// Somewhere that routing turns into a scope.
+    Address(Address),
+    /// The file does not say.
+    Unknown,
+}
+
+impl Home {
+    /// A chat of a channel, or a folder that a coding agent worked in.
+    pub(super) fn chat(agent: Option<&str>, channel: &str, peer: &str) -> Self {
+        let agent = agent.unwrap_or_default().to_owned();
+        Self::Address(Address { agent, ..Address::direct(channel, peer) })
+    }
+
+    /// The folder that a coding agent worked in, spelled as those agents spell it.
+    pub(super) fn workspace(channel: &str, folder: Option<&str>) -> Self {
+        let spelled = |c: char| if c.is_alphanumeric() { c } else { '-' };
+        let peer: String = folder.unwrap_or("unknown").chars().map(spelled).collect();
+        Self::chat(None, channel, &peer)
+    }
+}
+
+/// A message of a file.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Taken {
+    /// The line that it ends on; for a list of messages its place in the list.
+    pub line: usize,
+    /// Its number where it comes from.
+    pub seq: Option<Seq>,
+    /// When it was said.
+    pub at: Timestamp,
+    /// Who said it.
+    pub role: Role,
+    /// What was said.
+    pub message: Message,
+}
+
+/// A line that cannot be taken over.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Bad {
+    /// The line.
+    pub line: usize,
+    /// Why.
+    pub why: String,
+}
+
+/// Why a file cannot be read at all.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Unreadable(pub String);
+
+impl Unreadable {
+    pub(super) fn new(why: impl Into<String>) -> Self {
+        Self(why.into())
+    }
+}
+
+/// A conversation in a file.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Transcript {
+    /// The form that it was read in.
+    pub format: Format,
+    /// What the other program calls the conversation.
+    pub id: Option<String>,
+    /// The conversation that it came from, in the other program's words.
+    pub parent: Option<String>,
+    /// Where it took place.
+    pub home: Home,
+    /// The session that it was exported from.
+    pub session_id: Option<Id>,
+    /// Its title.
+    pub title: Option<Title>,
+    /// When it began, as far as the file says so.
+    pub began: Option<Timestamp>,
+    /// What it was pinned to, with all texts.
+    pub pins: Option<Box<Capture>>,
+    /// Its messages, in the order of the file.
+    pub messages: Vec<Taken>,
+    /// What cannot be taken over.
+    pub bad: Vec<Bad>,
+    /// How many lines are no messages: settings, snapshots, counters, reasoning.
+    pub passed_over: usize,
+}
+
+impl Transcript {
+    pub(super) fn new(format: Format) -> Self {
+        Self {
+            format,
+            id: None,
+            parent: None,
+            home: Home::Unknown,
+            session_id: None,
+            title: None,
+            began: None,
+            pins: None,
+            messages: Vec::new(),
+            bad: Vec::new(),
+            passed_over: 0,
+        }
+    }
+
+    /// Reads each line as JSON. What is none is noted as bad; lines without anything are passed by.
+    pub(super) fn values(&mut self, lines: &[Line]) -> Vec<(usize, Value)> {
+        let mut values = Vec::with_capacity(lines.len());
+        for line in lines {
+            let value = match &line.text {
+                Ok(text) if text.trim().is_empty() => continue,
+                Ok(text) => serde_json::from_str(text).map_err(|_| "it is not JSON".to_owned()),
+                Err(why) => Err(why.clone()),
+            };
+            match value {
+                Ok(value) => values.push((line.number, value)),
+                Err(why) => self.bad.push(Bad { line: line.number, why }),
+            }
+        }
+        values
+    }
+
+    /// Adds a message. Without a time of its own it was said when the one before it was.
+    pub(super) fn say(&mut self, line: usize, at: Option<Timestamp>, role: Role, message: Message) {
+        let before = self.messages.last().map(|taken| taken.at);
+        let at = at.or(before).or(self.began).unwrap_or(Timestamp::UNIX_EPOCH);
+        self.messages.push(Taken { line, seq: None, at, role, message });
+    }
+
+    /// Returns the last message, if it is the agent's: calls and texts that came one by one are one message.
+    pub(super) fn assistant(&mut self) -> Option<&mut Taken> {
+        self.messages.last_mut().filter(|taken| taken.role == Role::Assistant)
+    }
+
+    /// Gives messages ids that depend on what they say, where the other program gave them none. The same words said
+    /// again are counted, and words that were cut off in front change nothing.
+    pub(super) fn number_by_content(&mut self) {
+        let of = self.id.clone().unwrap_or_default();
+        let mut seen: HashMap<String, usize> = HashMap::new();
+        for taken in &mut self.messages {
+            if taken.message.message_id.is_some() {
+                continue;
+            }
+            let mut hasher = blake3::Hasher::new();
+            for part in [of.as_str(), taken.role.name(), taken.message.text.as_str()] {
+                hasher.update(&(part.len() as u64).to_le_bytes());
+                hasher.update(part.as_bytes());
+            }
+            for call in &taken.message.tool_calls {
+                hasher.update(call.id.as_bytes());
+            }
+            hasher.update(taken.message.tool_call_id.as_deref().unwrap_or_default().as_bytes());
+            let hash: String = hasher.finalize().to_hex().chars().take(24).collect();
+            let nth = seen.entry(hash.clone()).or_default();
+            *nth += 1;
+            taken.message.message_id = Some(MessageId(format!("import:{}:{hash}:{nth}", self.format)));
+        }
+    }
+}
