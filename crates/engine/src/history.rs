@@ -2,6 +2,7 @@
 
 use crate::engine::Engine;
 use crate::error::Error;
+use crate::mind::speaker;
 use segue_core::Timestamp;
 use segue_core::decision::Decision;
 use segue_core::entry::{Body, Record, Seq};
@@ -10,6 +11,7 @@ use segue_core::session::{Id, Key, Number, Session};
 use segue_core::span::Spans;
 use segue_core::state::State;
 use segue_core::task::state::StateName;
+use segue_signals::summary::{self, TITLE_MESSAGES_MAX};
 use segue_store::{Filter, Reading, Take};
 
 /// How many characters of a message are shown where there is room for a line only.
@@ -27,7 +29,7 @@ pub struct Listed {
     pub key: Key,
     /// Its id.
     pub session_id: Id,
-    /// Its title, or else the first words that were said in it.
+    /// Its title: the one that it was given, or else the first sentence that says what it is about.
     pub title: Option<String>,
     /// How many messages it holds.
     pub messages: u32,
@@ -116,7 +118,9 @@ impl Engine {
         if let Some(title) = &session.title {
             return Ok(Some(title.as_str().to_owned()));
         }
-        let first = match self.store.read(&state.scope, &Reading::first_message(state.view(number))).await {
+        let take = Take::Oldest(TITLE_MESSAGES_MAX);
+        let reading = Reading { take, ..Reading::messages(state.view(number)) };
+        let first = match self.store.read(&state.scope, &reading).await {
             Ok(first) => first,
             // One session that cannot be read must not hide the others (L-10).
             Err(error @ segue_store::Error::Damaged { .. }) => {
@@ -125,10 +129,12 @@ impl Engine {
             }
             Err(error) => return Err(error.into()),
         };
-        let words = first.first().and_then(said);
-        Ok(words.map(|words| match words.char_indices().nth(PREVIEW_CHARS_MAX) {
-            Some((end, _)) => format!("{}…", words[..end].trim_end()),
-            None => words,
+        let told: Vec<Told> = first.iter().filter_map(told).collect();
+        let said: Vec<_> = told.iter().map(|told| (speaker(told.role), told.text.as_str())).collect();
+        let title = summary::title(&self.classifier, &said);
+        Ok(title.map(|title| match title.char_indices().nth(PREVIEW_CHARS_MAX) {
+            Some((end, _)) => format!("{}…", title.get(..end).unwrap_or_default().trim_end()),
+            None => title,
         }))
     }
 

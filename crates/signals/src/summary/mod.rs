@@ -8,12 +8,14 @@ mod facts;
 mod prose;
 mod questions;
 mod render;
+mod title;
 mod topics;
 
 use crate::classifier::Classifier;
 use crate::profile::Role;
 
 pub use render::SummaryLanguage;
+pub use title::{TITLE_MESSAGES_MAX, title};
 
 /// What a session has come to so far.
 ///
