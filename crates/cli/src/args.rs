@@ -120,6 +120,17 @@ What is found is quoted history: nothing of it enters a context by itself.")]
         #[arg(long, value_name = "N", default_value_t = 10)]
         limit: usize,
     },
+    /// Look at what is remembered of sessions that are over
+    #[command(
+        subcommand,
+        after_help = "\
+Example:
+  segue memory work
+  segue memory list agent:main:cli:direct:me
+
+Nothing that is remembered enters a context by itself."
+    )]
+    Memory(crate::memory_args::Memory),
     /// Tell why the last messages went where they went
     #[command(after_help = "Example:\n  segue why agent:main:cli:direct:me --last 3")]
     Why {

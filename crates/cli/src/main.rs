@@ -5,6 +5,7 @@ mod commands;
 mod input;
 mod json;
 mod layout;
+mod memory_args;
 mod out;
 mod paint;
 mod sessions_args;

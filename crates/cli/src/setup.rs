@@ -195,7 +195,7 @@ fn config_folder() -> Option<PathBuf> {
     xdg.map(PathBuf::from).or_else(|| home().map(|home| home.join(".config")))
 }
 
-fn expand(path: &Path) -> PathBuf {
+pub fn expand(path: &Path) -> PathBuf {
     match (path.strip_prefix("~"), home()) {
         (Ok(rest), Some(home)) => home.join(rest),
         _ => path.to_owned(),

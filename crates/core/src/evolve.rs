@@ -9,6 +9,7 @@ use crate::digest::Digest;
 use crate::entry::{
     Asked, Body, Branched, Dropped, Merged, Opened, Record, Resumed, Sealed, Seq, Unreadable,
 };
+use crate::memory;
 use crate::message::Role;
 use crate::pins::{Pinned, Pins};
 use crate::segment;
@@ -131,7 +132,17 @@ pub(crate) fn fold_in(state: &mut State, entry: &Record, body: &Body) -> Result<
         }
         Body::Pinned(pinned) => pin(state, entry, pinned),
         Body::WorkCommit(_) | Body::Worded(_) | Body::Compacted(_) | Body::Copied(_) => Ok(()),
-        Body::Message(..) | Body::Command(_) | Body::Decision(_) | Body::Erased(_) | Body::Gone(_) => Ok(()),
+        Body::Archived(archived) => {
+            memory::take_in(standing_mut(state), archived);
+            Ok(())
+        }
+        Body::Erased(erased) => {
+            forget_entries(state, &erased.entries);
+            Ok(())
+        }
+        Body::Message(..) | Body::Command(_) | Body::Decision(_) | Body::Remembered(_) | Body::Gone(_) => {
+            Ok(())
+        }
     }?;
     if !matches!(body, Body::Sealed(_)) {
         count(state, entry)?;
@@ -319,7 +330,7 @@ fn merge(state: &mut State, entry: &Record, merged: &Merged) -> Result<(), Misfi
     into.spans = into.spans.union(&spans);
     into.updated_at = into.updated_at.max(updated_at);
     move_latest(state, merged.from, merged.into);
-    join_tasks(state, merged.from, merged.into);
+    join_standing(state, merged.from, merged.into);
     let boundaries = Arc::make_mut(&mut state.boundaries);
     boundaries.forget(merged.from);
     boundaries.forget(merged.into);
@@ -332,7 +343,10 @@ fn pin(state: &mut State, entry: &Record, pinned: &Pinned) -> Result<(), Misfit>
     Ok(())
 }
 
-fn join_tasks(state: &mut State, from: Number, into: Number) {
+fn join_standing(state: &mut State, from: Number, into: Number) {
+    if state.standing.archived.contains_key(&from) {
+        memory::join(standing_mut(state), from, into);
+    }
     if state.standing.tasks.contains_key(&from) || state.standing.kept.contains_key(&from) {
         fold::join(standing_mut(state), from, into);
     }
@@ -365,7 +379,7 @@ fn undo(state: &mut State, entry: &Record) -> Result<(), Misfit> {
             let updated_at = created.updated_at;
             give_back(state, entry, from, &back, updated_at)?;
             move_latest(state, to, from);
-            join_tasks(state, to, from);
+            join_standing(state, to, from);
         }
         Boundary::Resumed { from, to, at, taken } => {
             let resumed = session_mut(state, entry, to)?;
@@ -416,6 +430,12 @@ fn clear(state: &mut State, entry: &Record, number: Number) -> Result<(), Misfit
     Ok(())
 }
 
+fn forget_entries(state: &mut State, erased: &[Seq]) {
+    if memory::any_in(&state.standing, erased) {
+        memory::forget(standing_mut(state), erased);
+    }
+}
+
 /// Keeps nothing in mind about sessions that are gone.
 fn forget(state: &mut State, gone: &[Number]) {
     let offered = |standing: &Standing| standing.question.as_ref().and_then(|question| question.older);
@@ -445,6 +465,7 @@ fn drop_sessions(state: &mut State, dropped: &Dropped) {
         boundaries.forget(*number);
     }
     forget(state, &dropped.sessions);
+    forget_entries(state, &dropped.erased);
     if !state.standing.tasks.is_empty() {
         fold::drop_segments(standing_mut(state), &dropped.segments);
     }

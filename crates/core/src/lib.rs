@@ -13,6 +13,7 @@ pub mod evidence;
 pub mod evolve;
 pub mod freshness;
 pub mod matrix;
+pub mod memory;
 pub mod message;
 pub mod notice;
 pub mod observed;

@@ -47,6 +47,9 @@ pub enum Refusal {
     /// There is nothing to erase.
     #[error("there is nothing left to erase")]
     NothingToErase,
+    /// Nothing is remembered in an entry.
+    #[error("entry {0} holds nothing that is remembered")]
+    NotRemembered(crate::entry::Seq),
     /// There is no question to answer.
     #[error("nothing was asked")]
     NothingAsked,

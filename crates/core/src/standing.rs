@@ -6,6 +6,7 @@
 use crate::Timestamp;
 use crate::decision::Cause;
 use crate::entry::Seq;
+use crate::memory::Memory;
 use crate::segment;
 use crate::session::Number;
 use crate::span::Cut;
@@ -53,6 +54,12 @@ pub struct Standing {
     /// Messages that described a task which is kept for good, and the entries that say so still.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub copies: BTreeMap<Seq, Seq>,
+    /// How far each session was looked at for what is worth keeping.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub archived: BTreeMap<Number, Seq>,
+    /// What is remembered, and what was and is not any more.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub memories: Vec<Memory>,
 }
 
 fn is_zero(number: &u64) -> bool {

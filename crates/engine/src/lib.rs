@@ -14,6 +14,7 @@ pub mod error;
 pub mod history;
 pub mod inbound;
 mod meaning;
+pub mod memory;
 mod mind;
 pub mod models;
 mod observe;

@@ -6,6 +6,7 @@ use crate::tasks;
 use crate::telling::DECISION_BEHIND_MAX;
 use segue_core::decide::{Command, TaskCommand};
 use segue_core::entry::{Body, Kind, Record, Seq};
+use segue_core::memory::Kept;
 use segue_core::message::{Message, Role};
 use segue_core::observed::Answer;
 use segue_core::policy::Backlog;
@@ -65,6 +66,10 @@ pub enum Request {
     Stated(Message, MessageIntent),
     /// Do something with a task.
     Task(TaskCommand),
+    /// Keep what was found in a session that was left.
+    Archive(Kept),
+    /// Forget one thing that is remembered.
+    Forget(Seq),
     /// Erase what messages say.
     Erase(Vec<Seq>),
     /// Write down that the command was refused, with what was said about it.
@@ -193,6 +198,8 @@ impl Request {
                 Err(refused) => return Ok(Err(refused)),
             },
             Self::Stated(message, _) => Command::Say { role: Role::User, message: message.clone() },
+            Self::Archive(kept) => Command::Archive(kept.clone()),
+            Self::Forget(entry) => Command::Forget { entry: *entry },
             Self::Task(command) => return tasks::resolve::resolve(store, state, command).await,
             Self::Erase(entries) => match erasable(store, state, entries).await? {
                 Ok(entries) => {

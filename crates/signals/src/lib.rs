@@ -11,6 +11,7 @@
 //! | [`context`] | R-4 | how full the window is |
 //! | [`time`] | R-6 | how long the silence was, and whether a day ended |
 //! | [`health`] | R-7 | whether the conversation gets anywhere |
+//! | [`keepsakes`] | P-11 | what of a session is worth keeping |
 //! | [`content`] | R-10 | images, files and code as text |
 //! | [`train`], [`eval`] | | how the weights are made and measured |
 
@@ -30,6 +31,7 @@ mod hash;
 pub mod health;
 pub mod injection;
 pub mod intent;
+pub mod keepsakes;
 mod lists;
 pub mod methods;
 mod model;

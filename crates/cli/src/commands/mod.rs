@@ -8,6 +8,7 @@ mod erase;
 mod eval;
 mod export;
 mod import;
+mod memory;
 mod recall;
 pub mod replay;
 mod scopes;
@@ -32,6 +33,7 @@ pub async fn run(args: Args) -> anyhow::Result<Exit> {
         Command::Context { scope, window, shape } => context::run(&common, &scope, window, shape).await,
         Command::Recall(options) => recall::run(&common, &options).await,
         Command::Search { query, limit } => recall::search(&common, &query, limit).await,
+        Command::Memory(verb) => memory::run(&common, verb).await,
         Command::Why { scope, last } => why::run(&common, &scope, last).await,
         Command::Verify { scope } => verify::run(&common, scope).await,
         Command::Erase { scope, messages } => erase::run(&common, &scope, messages).await,

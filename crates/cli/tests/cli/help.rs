@@ -3,7 +3,7 @@
 use crate::world::{World, check};
 
 /// Every command, as it is typed.
-const COMMANDS: [&str; 33] = [
+const COMMANDS: [&str; 38] = [
     "task",
     "chat",
     "replay",
@@ -26,6 +26,11 @@ const COMMANDS: [&str; 33] = [
     "sessions delete",
     "sessions prune",
     "context",
+    "memory",
+    "memory list",
+    "memory show",
+    "memory forget",
+    "memory work",
     "recall",
     "search",
     "why",
@@ -65,7 +70,7 @@ fn the_help_of_every_command_shows_an_example() {
 #[test]
 fn no_command_is_forgotten() {
     let world = World::new();
-    for above in ["", "sessions", "config"] {
+    for above in ["", "sessions", "memory", "config"] {
         let args = above.split(' ').filter(|word| !word.is_empty()).chain(["--help"]).collect::<Vec<_>>();
         let help = world.run(&args).out;
         let list = help.split("Commands:\n").nth(1).unwrap().split("\n\n").next().unwrap();

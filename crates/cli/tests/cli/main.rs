@@ -12,6 +12,7 @@ mod examples;
 mod golden;
 mod help;
 mod imports;
+mod memory;
 mod pins;
 mod port;
 mod reading;

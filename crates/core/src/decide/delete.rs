@@ -4,6 +4,7 @@ use super::prune::what_goes;
 use super::{Decided, Desk, Verdict};
 use crate::decision::Action;
 use crate::entry::Body;
+use crate::memory::Status;
 use crate::notice::Notice;
 use crate::refusal::Refusal;
 use crate::session::Number;
@@ -16,9 +17,12 @@ pub(super) fn delete(mut desk: Desk<'_>, session: Number) -> Result<Decided, Ref
     }
     let about = desk.note_command()?;
     let mut dropped = what_goes(desk.state(), vec![session]);
-    // What is kept of tasks outlives a clean-up, and not a request to delete.
+    // What is kept of tasks, and what is remembered, outlives a clean-up, and not a request to delete.
     let kept = dropped.sessions.iter().filter_map(|number| desk.state().standing.kept.get(number));
     dropped.erased.extend(kept.flatten());
+    let memories = &desk.state().standing.memories;
+    let told = memories.iter().filter(|memory| memory.status == Status::Kept && memory.session == session);
+    dropped.erased.extend(told.map(|memory| memory.entry));
     desk.lay_off(&dropped);
     desk.draft.push(Body::Deleted(dropped))?;
     let notice = Notice::Deleted { session };

@@ -3,6 +3,7 @@
 use super::{Decided, Desk, Verdict};
 use crate::decision::Action;
 use crate::entry::{Body, Erased, Seq};
+use crate::memory::{Memory, Status};
 use crate::notice::Notice;
 use crate::refusal::Refusal;
 
@@ -13,9 +14,11 @@ pub(super) fn erase(mut desk: Desk<'_>, entries: &[Seq], along: &[Seq]) -> Resul
     }
     let about = desk.note_command()?;
     let notice = Notice::Erased { entries: u32::try_from(entries.len()).unwrap_or(u32::MAX) };
-    // What a message said must not live on as the description of a task.
+    // What a message said must not live on as the description of a task or in memory.
     let copies = entries.iter().filter_map(|seq| desk.state().standing.copies.get(seq));
-    let entries: Vec<Seq> = entries.iter().chain(copies).chain(along).copied().collect();
+    let told = |memory: &&Memory| memory.status == Status::Kept && entries.contains(&memory.source);
+    let memories = desk.state().standing.memories.iter().filter(told).map(|memory| &memory.entry);
+    let entries: Vec<Seq> = entries.iter().chain(copies).chain(memories).chain(along).copied().collect();
     desk.draft.push(Body::Erased(Erased { entries: entries.clone() }))?;
     desk.erase.extend(&entries);
     desk.close(Verdict::commanded(Action::Command, "erase", session, notice).about(about))

@@ -1,7 +1,9 @@
 //! Decide: turns a command into entries, or refuses it. One file per verb.
 
 mod answer;
+mod archive;
 mod clear;
+mod command;
 mod control;
 mod delete;
 mod erase;
@@ -25,6 +27,7 @@ mod undo;
 #[cfg(test)]
 mod tests;
 
+pub use command::Command;
 pub use task::{TaskCommand, TaskVerb};
 
 use crate::Timestamp;
@@ -33,146 +36,15 @@ use crate::draft::Draft;
 use crate::entry::{Body, Dropped, Opened, Record, Seq, Spoken};
 use crate::message::{Message, Role};
 use crate::notice::{Notice, Summary, WayBack};
-use crate::observed::{Answer, Observed};
-use crate::pins;
+use crate::observed::Observed;
 use crate::policy::{Mode, Policy, RULES_VERSION};
 use crate::refusal::Refusal;
 use crate::segment;
-use crate::session::{Id, Number, Session, Status, Title};
-use crate::span::Cut;
+use crate::session::{Id, Number, Session, Status};
 use crate::state::State;
 use crate::task::past::Past;
 use crate::undo::Boundary;
 use std::sync::Arc;
-
-/// What is asked of a scope.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Command {
-    /// A message for the latest session.
-    Say {
-        /// Who speaks.
-        role: Role,
-        /// What is said.
-        message: Message,
-    },
-    /// A message of the person, with what was observed about it.
-    Hear {
-        /// What is said.
-        message: Message,
-        /// What was observed.
-        observed: Box<Observed>,
-        /// The summary that goes along if a new session needs one; made only where it may be needed.
-        summary: Option<String>,
-    },
-    /// An answer to the question that is open, by a button or a command.
-    Answer {
-        /// The answer.
-        answer: Answer,
-        /// The summary that goes along if a new session needs one.
-        summary: Option<String>,
-    },
-    /// Give a session a control model of its own, or the usual one again.
-    Control {
-        /// The session.
-        session: Number,
-        /// The model's name in the configuration.
-        model: Option<String>,
-    },
-    /// Hold a session to something else.
-    Pin {
-        /// The session.
-        session: Number,
-        /// What.
-        change: Box<pins::Change>,
-        /// Where its texts come from.
-        texts: pins::Texts,
-    },
-    /// A reply that was made for a session, which may not be latest any more.
-    Reply {
-        /// Who speaks.
-        role: Role,
-        /// What is said.
-        message: Message,
-        /// The session that it answers.
-        session: Number,
-    },
-    /// A message that is taken over from elsewhere as it is: nothing is decided about it.
-    Keep {
-        /// Who spoke.
-        role: Role,
-        /// What was said.
-        message: Message,
-    },
-    /// `/new`: begin a new session; in legacy mode, empty the one there is.
-    New {
-        /// What was said after the command; the first message of the new session.
-        first: Option<Message>,
-    },
-    /// Make an older session latest again.
-    Resume {
-        /// The session.
-        session: Number,
-    },
-    /// Take back the last boundary.
-    Undo,
-    /// Begin a session with the past of another one.
-    Fork {
-        /// That other session.
-        session: Number,
-        /// The last message that both share; nothing for all of them.
-        at: Option<Cut>,
-    },
-    /// Move the later part of the latest session to a new one.
-    Split {
-        /// The first message of the new session.
-        at: Cut,
-    },
-    /// Make one session of two.
-    Merge {
-        /// The session that will be no more.
-        from: Number,
-        /// The session that will hold it.
-        into: Number,
-    },
-    /// Give a session a title.
-    Rename {
-        /// The session.
-        session: Number,
-        /// The title.
-        title: Title,
-    },
-    /// Drop the oldest sessions.
-    Prune {
-        /// How many are kept.
-        keep: crate::policy::Backlog,
-    },
-    /// Drop a session.
-    Delete {
-        /// The session.
-        session: Number,
-    },
-    /// Write down that the command that was typed was refused, so that a second delivery is not done.
-    Refuse {
-        /// What the user was told.
-        refusal: String,
-    },
-    /// Do something with a task.
-    Task(TaskCommand),
-    /// A command whose task's past was read back, because it asked for that.
-    Knowing {
-        /// What was read back.
-        past: Box<Past>,
-        /// The command.
-        command: Box<Self>,
-    },
-    /// Erase the bodies of messages.
-    Erase {
-        /// The messages.
-        entries: Vec<Seq>,
-        /// What tells of them: decisions with evidence in their words, summaries that were carried over.
-        along: Vec<Seq>,
-    },
-}
 
 /// What a decision depends on besides the state: time, a fresh id, and how the command was typed.
 #[derive(Debug, Clone, PartialEq)]
@@ -241,11 +113,15 @@ pub fn decide(
     command: &Command,
     at: &Circumstances,
 ) -> Result<Decided, Refusal> {
+    let (keeping, command) = match command {
+        Command::Keeping { kept, command } => (kept.as_slice(), command.as_ref()),
+        command => (&[][..], command),
+    };
     let (past, command) = match command {
         Command::Knowing { past, command } => (Some(past.as_ref().clone()), command.as_ref()),
         command => (None, command),
     };
-    let desk = Desk {
+    let mut desk = Desk {
         draft: Draft::new(state, at.now),
         policy,
         at,
@@ -254,6 +130,9 @@ pub fn decide(
         garbage: Vec::new(),
         erase: Vec::new(),
     };
+    for kept in keeping {
+        archive::keep(&mut desk, kept)?;
+    }
     match command {
         Command::Say { role, message } => say::say(desk, *role, message),
         Command::Hear { message, observed, summary } => {
@@ -278,8 +157,12 @@ pub fn decide(
         Command::Delete { session } => delete::delete(desk, *session),
         Command::Refuse { refusal } => refuse::refuse(desk, refusal),
         Command::Erase { entries, along } => erase::erase(desk, entries, along),
+        Command::Archive(kept) => archive::archive(desk, kept),
+        Command::Forget { entry } => archive::forget(desk, *entry),
         Command::Task(command) => task::decide(desk, command),
-        Command::Knowing { .. } => Err(Refusal::Damaged("a past within a past".to_owned())),
+        Command::Knowing { .. } | Command::Keeping { .. } => {
+            Err(Refusal::Damaged("a command within a command".to_owned()))
+        }
     }
 }
 

@@ -11,6 +11,7 @@ pub use bodies::*;
 use crate::Timestamp;
 use crate::decision::Decision;
 use crate::digest::Digest;
+use crate::memory::{Archived, Remembered};
 use crate::message::{Message, Role};
 use crate::pins::Pinned;
 use crate::segment;
@@ -131,6 +132,10 @@ kinds! {
     Copied = 38, "copied";
     /// What a session is pinned to, or a text that pins point at.
     Pinned = 39, "pinned";
+    /// Something that is remembered.
+    Remembered = 40, "remembered";
+    /// A session was looked at for what is worth keeping.
+    Archived = 41, "archived";
 }
 
 impl Kind {
@@ -162,7 +167,7 @@ impl Kind {
     /// Tells whether the entry stays when its segment is dropped: the bones of the log, by which the
     /// rest can be folded and proved.
     pub fn is_bone(self) -> bool {
-        self.code() >= Self::Opened.code() && self.code() < 40
+        self.code() >= Self::Opened.code() && self.code() < 60
     }
 }
 
@@ -221,6 +226,10 @@ pub enum Body {
     Copied(Copied),
     /// What a session is pinned to, or a text that pins point at.
     Pinned(Pinned),
+    /// Something that is remembered.
+    Remembered(Remembered),
+    /// A session was looked at for what is worth keeping.
+    Archived(Archived),
     /// This body was erased; what it was is known by its kind only.
     Gone(Kind),
 }
@@ -270,6 +279,8 @@ impl Body {
             Self::Compacted(_) => Kind::Compacted,
             Self::Copied(_) => Kind::Copied,
             Self::Pinned(_) => Kind::Pinned,
+            Self::Remembered(_) => Kind::Remembered,
+            Self::Archived(_) => Kind::Archived,
             Self::Gone(kind) => *kind,
         }
     }
@@ -299,6 +310,8 @@ impl Body {
             Self::Compacted(body) => serde_json::to_string(body),
             Self::Copied(body) => serde_json::to_string(body),
             Self::Pinned(body) => serde_json::to_string(body),
+            Self::Remembered(body) => serde_json::to_string(body),
+            Self::Archived(body) => serde_json::to_string(body),
         }
     }
 
@@ -333,6 +346,8 @@ impl Body {
             Kind::Compacted => Self::Compacted(serde_json::from_str(text)?),
             Kind::Copied => Self::Copied(serde_json::from_str(text)?),
             Kind::Pinned => Self::Pinned(serde_json::from_str(text)?),
+            Kind::Remembered => Self::Remembered(serde_json::from_str(text)?),
+            Kind::Archived => Self::Archived(serde_json::from_str(text)?),
         })
     }
 }

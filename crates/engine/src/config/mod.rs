@@ -17,6 +17,7 @@ pub use problem::{Problem, Problems, Warning};
 pub use schema::Hint;
 pub use values::{ControlModel, Language, UnknownCommand};
 
+use crate::memory::Keep;
 use crate::route::{self, DmScope, Links, Routing};
 use jiff::SignedDuration;
 use jiff::civil::Time;
@@ -58,6 +59,8 @@ pub struct Config {
     pub skills: Skills,
     /// The folder of the persona's files.
     pub persona_dir: String,
+    /// The folder of `MEMORY.md`, if there is to be one.
+    pub memory_dir: Option<String>,
     /// What is odd, without being an error.
     pub warnings: Vec<Warning>,
     everyone: Overrides,
@@ -179,6 +182,7 @@ struct Overrides {
     question_threshold: Option<Share>,
     question_cooldown: Option<SignedDuration>,
     context_window: Option<u64>,
+    memory: Option<Keep>,
 }
 
 impl Config {
@@ -229,6 +233,7 @@ impl Config {
                     .unwrap_or_default(),
             },
             persona_dir: reader.text(&at("persona.dir")),
+            memory_dir: Some(reader.text(&at("memory.dir"))).filter(|dir| !dir.is_empty()),
             warnings: Vec::new(),
             origins: origins(&settings),
             models,
@@ -302,6 +307,11 @@ impl Config {
     /// Returns how many tokens fit into the context window, for a scope and a person.
     pub fn context_window_for(&self, scope: &scope::Key, user: Option<&str>) -> u64 {
         self.pick(scope, user, |o| o.context_window).unwrap_or(CONTEXT_WINDOW)
+    }
+
+    /// Returns whose sessions are remembered, for a scope.
+    pub fn memory_for(&self, scope: &scope::Key) -> Keep {
+        self.pick(scope, None, |o| o.memory).unwrap_or_default()
     }
 
     fn pick<T>(

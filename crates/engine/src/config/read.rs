@@ -65,6 +65,7 @@ impl Reader<'_> {
             question_threshold: self.share(&below(above, "lifecycle.question.threshold")),
             shift_cooldown: self.duration(&below(above, "lifecycle.shift.cooldown")),
             question_cooldown: self.duration(&below(above, "lifecycle.question.cooldown")),
+            memory: self.choice(&below(above, "memory.keep"), values::KEEPS),
             context_window: self.value(
                 &below(above, "context.window"),
                 "write how many tokens fit, from 1000 to 100000000",

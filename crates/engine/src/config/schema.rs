@@ -41,6 +41,8 @@ const KEYS: &[(&str, Form, Reach)] = &[
     ("lifecycle.question.threshold", Form::Decimal, Reach::AnyoneToo),
     ("lifecycle.question.cooldown", Form::Text, Reach::AnyoneToo),
     ("context.window", Form::Number, Reach::AnyoneToo),
+    ("memory.keep", Form::Text, Reach::AnyoneToo),
+    ("memory.dir", Form::Text, Reach::Everyone),
     ("commands.unknown", Form::Text, Reach::Everyone),
     ("limits.message_bytes_max", Form::Number, Reach::Everyone),
     ("limits.message_id_bytes_max", Form::Number, Reach::Everyone),

@@ -1,5 +1,6 @@
 //! Values: what a setting can be, read from TOML.
 
+use crate::memory::Keep;
 use crate::words;
 use jiff::civil::Time;
 use jiff::tz::{TimeZone, TimeZoneDatabase};
@@ -46,6 +47,10 @@ pub enum UnknownCommand {
 impl UnknownCommand {
     pub(super) const ALL: &[(&str, Self)] = &[("suggest", Self::Suggest), ("pass", Self::Pass)];
 }
+
+/// The choices of `memory.keep`.
+pub(super) const KEEPS: &[(&str, Keep)] =
+    &[("personal", Keep::Personal), ("all", Keep::All), ("nothing", Keep::Nothing)];
 
 /// The choices of `auto_route`.
 pub(super) const AUTO_ROUTES: &[(&str, AutoRoute)] =

@@ -28,14 +28,39 @@ impl Engine {
     ) -> Result<Result<Decided, Refusal>, Error> {
         let wanted = match decide(prior, policy, &command, at) {
             Err(Refusal::Task(TaskRefusal::Unread(wanted))) => wanted,
-            decided => return Ok(decided),
+            Ok(decided) => return self.keeping(prior, policy, command, at, decided).await,
+            refused => return Ok(refused),
         };
         let Some(session) = session_of(prior, &command) else { return Ok(Err(Refusal::NothingSaid)) };
         let Some(task) = prior.standing.tasks.get(&session) else {
             return Ok(Err(Refusal::Task(TaskRefusal::NoTask(session))));
         };
         let past = Box::new(self.past(&prior.scope, task, wanted).await?);
-        Ok(decide(prior, policy, &Command::Knowing { past, command: Box::new(command) }, at))
+        let command = Command::Knowing { past, command: Box::new(command) };
+        match decide(prior, policy, &command, at) {
+            Ok(decided) => self.keeping(prior, policy, command, at, decided).await,
+            refused => Ok(refused),
+        }
+    }
+
+    /// Decides again, if sessions would go from which nothing was kept yet (P-11).
+    async fn keeping(
+        &self,
+        prior: &State,
+        policy: &Policy,
+        command: Command,
+        at: &Circumstances,
+        decided: Decided,
+    ) -> Result<Result<Decided, Refusal>, Error> {
+        // Who asks for a session to be deleted does not want it to be remembered.
+        if decided.dropped.is_empty() || matches!(command, Command::Delete { .. }) {
+            return Ok(Ok(decided));
+        }
+        let kept = self.left_behind(prior, &decided.dropped).await?;
+        if kept.is_empty() {
+            return Ok(Ok(decided));
+        }
+        Ok(decide(prior, policy, &Command::Keeping { kept, command: Box::new(command) }, at))
     }
 
     /// Reads back what is wanted of a task.

@@ -134,6 +134,7 @@ fn refusals() -> Vec<Refusal> {
         Refusal::NothingAsked,
         Refusal::NothingOffered,
         Refusal::NothingToErase,
+        Refusal::NotRemembered(Seq(7)),
         Refusal::Damaged("no open segment".to_owned()),
     ]
 }

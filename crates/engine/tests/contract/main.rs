@@ -4,6 +4,7 @@
 
 mod deciding;
 mod lifecycle;
+mod memory;
 mod navigation;
 mod recall;
 mod script;

@@ -34,7 +34,7 @@ const STRAYS: &[(&str, &str)] = &[
     ),
     (
         "SELECT count(*) FROM entries JOIN scopes ON scopes.id = ?1
-         WHERE entries.id BETWEEN ?1 << 32 AND (?1 << 32) + 0xffffffff AND kind NOT BETWEEN 20 AND 39
+         WHERE entries.id BETWEEN ?1 << 32 AND (?1 << 32) + 0xffffffff AND kind NOT BETWEEN 20 AND 59
          AND segment IS NOT open_segment AND segment NOT IN (SELECT number FROM segments WHERE scope = ?1)
          AND segment NOT IN (SELECT segment FROM garbage WHERE scope = ?1)",
         "entries are in segments that were deleted",

@@ -21,6 +21,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("standing.sql"),
     include_str!("search.sql"),
     include_str!("pins.sql"),
+    include_str!("memory.sql"),
 ];
 
 /// Opens the database for the one writer, bringing it to the newest format.

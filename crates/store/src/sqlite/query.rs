@@ -97,7 +97,7 @@ pub(super) fn of_segment(
 ) -> Result<Vec<Record>, Error> {
     let sql = format!(
         "SELECT {COLUMNS} FROM entries WHERE id BETWEEN ?1 AND ?2 AND segment = ?3
-         AND kind NOT BETWEEN 20 AND 39 ORDER BY id LIMIT ?4"
+         AND kind NOT BETWEEN 20 AND 59 ORDER BY id LIMIT ?4"
     );
     records(db, &sql, params![first, last, segment, limit])
 }

@@ -24,7 +24,7 @@ pub(super) fn step(db: &mut Connection) -> Result<Option<usize>, Error> {
     let deleted = transaction
         .execute(
             "DELETE FROM entries WHERE id IN (SELECT id FROM entries WHERE id BETWEEN ?1 AND ?2
-             AND segment = ?3 AND kind NOT BETWEEN 20 AND 39 ORDER BY id LIMIT ?4)",
+             AND segment = ?3 AND kind NOT BETWEEN 20 AND 59 ORDER BY id LIMIT ?4)",
             params![first, last, segment, ENTRIES_MAX],
         )
         .or_fault()?;

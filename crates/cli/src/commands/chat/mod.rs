@@ -7,6 +7,7 @@ mod tell;
 
 pub use speaker::Said;
 
+use super::memory;
 use crate::args::{Chat, Common};
 use crate::setup::{self, Absent};
 use crate::{Exit, json, layout, out, paint};
@@ -49,7 +50,10 @@ pub async fn run(common: &Common, chat: &Chat) -> anyhow::Result<Exit> {
         }
         let text = standing.meant(text);
         match talk.engine.receive(Inbound::user(talk.scope.clone(), talk.engine.now(), &text)).await {
-            Ok(outcome) => talk.go_on(line, &text, &outcome).await?,
+            Ok(outcome) => {
+                talk.go_on(line, &text, &outcome).await?;
+                talk.tend(&outcome).await;
+            }
             Err(error) => out::error(error),
         }
     }
@@ -63,6 +67,19 @@ fn greet(engine: &Engine, scope: &scope::Key, speaker: Option<&Speaker>) -> std:
     };
     let store = &engine.config().store_url;
     out::line(paint::dim(format!("{who}; kept in {store}; /help lists the commands, Ctrl-D ends")))
+}
+
+impl Talk {
+    /// Keeps what is worth keeping of a session that was left. It waits in the log if that fails.
+    async fn tend(&self, outcome: &Outcome) {
+        let left = matches!(
+            outcome.action,
+            Action::New | Action::NewCarryOver | Action::Fork | Action::Resume | Action::Split
+        );
+        if left && let Err(error) = memory::tend(&self.engine, &self.scope).await {
+            out::error(error);
+        }
+    }
 }
 
 /// A conversation in a scope.

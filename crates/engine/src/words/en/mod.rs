@@ -199,6 +199,9 @@ pub(super) fn refusal(keys: &Keys<'_>, refusal: &Refusal) -> String {
         Refusal::SameSession => "A session cannot be merged with itself.".to_owned(),
         Refusal::NothingAsked => "There is no question to answer.".to_owned(),
         Refusal::NothingOffered => "No older session was offered. Answer continue or fresh.".to_owned(),
+        Refusal::NotRemembered(entry) => {
+            format!("Nothing is remembered as {entry}. `segue memory list` shows what is.")
+        }
         Refusal::NothingToErase => "There is nothing left to erase.".to_owned(),
         Refusal::Task(refusal) => tasks::refusal(keys, refusal),
         Refusal::Damaged(what) => format!(

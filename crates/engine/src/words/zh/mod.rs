@@ -188,6 +188,9 @@ pub(super) fn refusal(keys: &Keys<'_>, refusal: &Refusal) -> String {
         Refusal::SameSession => "会话不能与自己合并。".to_owned(),
         Refusal::NothingAsked => "没有需要回答的问题。".to_owned(),
         Refusal::NothingOffered => "没有可以回到的旧会话。请回答“继续”或“重新开始”。".to_owned(),
+        Refusal::NotRemembered(entry) => {
+            format!("没有编号为 {entry} 的记忆。`segue memory list` 列出全部记忆。")
+        }
         Refusal::NothingToErase => "没有可以抹去的内容了。".to_owned(),
         Refusal::Task(refusal) => tasks::refusal(keys, refusal),
         Refusal::Damaged(what) => {

@@ -1,0 +1,40 @@
+//! P-11: what is remembered, through the real binary.
+
+use crate::world::{DURABLE, World, check};
+use std::fs;
+
+const TALK: &str = r#"{"at":"2026-03-01T10:00:00Z","scope":"agent:main:cli:direct:me","text":"My name is Ann and I live in Graz."}
+{"at":"2026-03-01T10:01:00Z","scope":"agent:main:cli:direct:me","role":"assistant","text":"Hello Ann! What can I do?"}
+{"at":"2026-03-01T10:02:00Z","scope":"agent:main:cli:direct:me","text":"I'm allergic to nuts. Which cake can I take?"}
+{"at":"2026-03-01T10:03:00Z","scope":"agent:main:cli:direct:me","text":"/new"}
+{"at":"2026-03-01T10:04:00Z","scope":"agent:main:cli:direct:me","text":"我不吃香菜。"}
+"#;
+
+#[test]
+fn p11_memory_from_end_to_end() {
+    for store in DURABLE {
+        let world = World::new();
+        world.file("talk.jsonl", TALK.to_owned());
+        world.file("segue.toml", format!("[store]\nurl = \"{store}\"\n[memory]\ndir = \"memory\"\n"));
+        world.run(&["replay", "talk.jsonl", "--store", store]).expect_code(0);
+        let seen = world.script(
+            "memory list
+             memory work
+             memory work --json
+             memory list agent:main:cli:direct:me",
+        );
+        let listed = world.run(&["memory", "list", "--json"]).json();
+        let number = listed[1]["number"].to_string();
+        let file = fs::read_to_string(world.path("memory/MEMORY.md")).unwrap();
+        let forgotten = world.script(&format!(
+            "memory show agent:main:cli:direct:me {number}
+             memory forget agent:main:cli:direct:me {number}
+             memory forget agent:main:cli:direct:me {number}
+             memory list
+             verify"
+        ));
+        check!("memory", format!("{seen}\n--- MEMORY.md\n{file}---\n{forgotten}"));
+        let left = fs::read_to_string(world.path("memory/MEMORY.md")).unwrap();
+        assert!(left.contains("Graz") && !left.contains("nuts"));
+    }
+}

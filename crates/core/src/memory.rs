@@ -1,0 +1,165 @@
+//! Memory: what outlives the sessions it was said in (P-11).
+//!
+//! A session that was left waits in a queue until what is worth keeping was taken from it. The queue is the log
+//! itself: it is every session that is not latest and has messages behind the last one that was looked at. So it
+//! cannot be lost, and what is taken out of it is written with the mark that it was, in one append.
+
+use crate::entry::Seq;
+use crate::session::Number;
+use crate::standing::Standing;
+use crate::state::State;
+use serde::{Deserialize, Serialize};
+
+/// What kind of thing is remembered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// Something about the person.
+    Fact,
+    /// How the person wants things.
+    Preference,
+    /// What was settled.
+    Decision,
+    /// What was asked and not answered.
+    Question,
+}
+
+impl Kind {
+    /// All kinds, in the order in which people read them.
+    pub const ALL: [Self; 4] = [Self::Fact, Self::Preference, Self::Decision, Self::Question];
+
+    /// Returns the word for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Fact => "fact",
+            Self::Preference => "preference",
+            Self::Decision => "decision",
+            Self::Question => "question",
+        }
+    }
+}
+
+/// One thing that is remembered. It stands in an entry of its own, so that it can be forgotten alone.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Remembered {
+    /// The session that it comes from.
+    pub session: Number,
+    /// What kind of thing it is.
+    pub kind: Kind,
+    /// What is remembered.
+    pub text: String,
+    /// The message that says so.
+    pub source: Seq,
+}
+
+/// What is worth keeping was taken from a session, up to a message.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Archived {
+    /// The session.
+    pub session: Number,
+    /// The last message that was looked at.
+    pub upto: Seq,
+    /// What was taken, without its words.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub taken: Vec<Taken>,
+}
+
+/// What was found in a session that was left.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Kept {
+    /// The session.
+    pub session: Number,
+    /// The last entry that was looked at.
+    pub upto: Seq,
+    /// What is worth keeping.
+    pub found: Vec<Remembered>,
+}
+
+/// An entry that remembers something, and the message that it comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Taken {
+    /// The entry.
+    pub entry: Seq,
+    /// The message.
+    pub source: Seq,
+}
+
+/// What a scope knows about its memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Memory {
+    /// The entry that holds the words.
+    pub entry: Seq,
+    /// The session that it comes from.
+    pub session: Number,
+    /// The message that says so.
+    pub source: Seq,
+    /// Whether it is still remembered.
+    #[serde(default, skip_serializing_if = "Status::is_kept")]
+    pub status: Status,
+}
+
+/// Whether something is still remembered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    /// It is.
+    #[default]
+    Kept,
+    /// It was forgotten on request. Its source is known still, so that it does not come back.
+    Forgotten,
+}
+
+impl Status {
+    fn is_kept(&self) -> bool {
+        *self == Self::Kept
+    }
+}
+
+/// Returns the sessions that wait to be looked at, oldest first.
+pub fn queue(state: &State) -> impl Iterator<Item = Number> {
+    let latest = state.latest();
+    let waits = move |number: &Number| {
+        let seen = state.standing.archived.get(number).copied().unwrap_or(Seq::ZERO);
+        Some(*number) != latest && end(state, *number).is_some_and(|end| end > seen)
+    };
+    let mut waiting: Vec<Number> = state.list().map(|(number, _)| number).filter(waits).collect();
+    waiting.sort_unstable();
+    waiting.into_iter()
+}
+
+/// Returns the last entry that a session sees.
+pub fn end(state: &State, session: Number) -> Option<Seq> {
+    state.view(session).iter().next_back().map(|span| span.last)
+}
+
+/// Folds in what was taken from a session.
+pub(crate) fn take_in(standing: &mut Standing, archived: &Archived) {
+    let seen = standing.archived.entry(archived.session).or_insert(Seq::ZERO);
+    *seen = archived.upto.max(*seen);
+    let session = archived.session;
+    let memory =
+        |taken: &Taken| Memory { entry: taken.entry, session, source: taken.source, status: Status::Kept };
+    standing.memories.extend(archived.taken.iter().map(memory));
+}
+
+/// Folds in that entries were erased: what they remembered is forgotten.
+pub(crate) fn forget(standing: &mut Standing, erased: &[Seq]) {
+    for memory in standing.memories.iter_mut().filter(|memory| erased.contains(&memory.entry)) {
+        memory.status = Status::Forgotten;
+    }
+}
+
+/// Tells whether entries that were erased remembered anything.
+pub(crate) fn any_in(standing: &Standing, erased: &[Seq]) -> bool {
+    standing.memories.iter().any(|memory| erased.contains(&memory.entry))
+}
+
+/// Folds in that one session went into another one: what was looked at there was looked at.
+pub(crate) fn join(standing: &mut Standing, from: Number, into: Number) {
+    if let Some(seen) = standing.archived.remove(&from) {
+        let into = standing.archived.entry(into).or_insert(Seq::ZERO);
+        *into = seen.max(*into);
+    }
+}
