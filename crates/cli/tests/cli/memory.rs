@@ -14,7 +14,7 @@ const TALK: &str = r#"{"at":"2026-03-01T10:00:00Z","scope":"agent:main:cli:direc
 fn p11_memory_from_end_to_end() {
     for store in DURABLE {
         let world = World::new();
-        world.file("talk.jsonl", TALK.to_owned());
+        world.file("talk.jsonl", TALK);
         world.file("segue.toml", format!("[store]\nurl = \"{store}\"\n[memory]\ndir = \"memory\"\n"));
         world.run(&["replay", "talk.jsonl", "--store", store]).expect_code(0);
         let seen = world.script(
