@@ -151,14 +151,16 @@ Exit code 0: all is as it was written. 1: something is damaged; the output says 
         scope: Option<scope::Key>,
     },
     /// Erase what messages say; the proof still holds
-    #[command(after_help = "Example:\n  segue erase agent:main:cli:direct:me 14 15")]
-    Erase {
-        /// The scope
-        scope: scope::Key,
-        /// The messages, by their numbers in `segue sessions show`
-        #[arg(required = true, value_parser = seq)]
-        messages: Vec<Seq>,
-    },
+    #[command(after_help = "\
+Example:
+  segue erase agent:main:cli:direct:me 14 15
+  segue erase agent:main:cli:direct:me --session 2
+  segue erase --person telegram:111 --dry-run
+
+A person is an identity link or channel:peer: their own scopes as a whole, and their messages in groups.
+What was kept of it in memory and on decision records goes along. Titles that people gave stay; rename
+or delete the session for those.")]
+    Erase(Erase),
     /// Write a session to standard output
     #[command(after_help = "Example:\n  segue export agent:main:cli:direct:me#2 --format openai > chat.json")]
     Export {
@@ -251,6 +253,26 @@ pub struct Replay {
     /// Stop at the first bad line
     #[arg(long)]
     pub strict: bool,
+}
+
+/// What `segue erase` takes.
+#[derive(Debug, clap::Args)]
+pub struct Erase {
+    /// The scope
+    #[arg(required_unless_present = "person")]
+    pub scope: Option<scope::Key>,
+    /// The messages, by their numbers in `segue sessions show`
+    #[arg(required_unless_present_any = ["session", "person"], value_parser = seq)]
+    pub messages: Vec<Seq>,
+    /// Everything in a session, by its number: 2 for SCOPE#2
+    #[arg(long, value_name = "N", conflicts_with_all = ["messages", "person"])]
+    pub session: Option<u32>,
+    /// Everything that a person said, in all scopes
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["scope", "messages"])]
+    pub person: Option<String>,
+    /// Say what would be erased, and erase nothing
+    #[arg(long)]
+    pub dry_run: bool,
 }
 
 /// `segue recall`.

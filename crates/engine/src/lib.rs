@@ -10,6 +10,7 @@ pub mod config;
 pub mod context;
 pub mod control;
 mod engine;
+mod erasure;
 pub mod error;
 pub mod history;
 pub mod inbound;

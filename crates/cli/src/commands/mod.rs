@@ -36,7 +36,7 @@ pub async fn run(args: Args) -> anyhow::Result<Exit> {
         Command::Memory(verb) => memory::run(&common, verb).await,
         Command::Why { scope, last } => why::run(&common, &scope, last).await,
         Command::Verify { scope } => verify::run(&common, scope).await,
-        Command::Erase { scope, messages } => erase::run(&common, &scope, messages).await,
+        Command::Erase(what) => erase::run(&common, what).await,
         Command::Export { key, format } => export::run(&common, &key, format).await,
         Command::Import { path, format, scope } => {
             import::run(&common, &path, format.map(Into::into), scope).await

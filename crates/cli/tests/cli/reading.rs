@@ -37,6 +37,45 @@ fn scopes_are_cut_at_the_limit() {
     check!(world.script("scopes --limit 3 --store sqlite:log.db"));
 }
 
+/// A session and a person can be erased as a whole, everywhere, and the proof still holds.
+#[test]
+fn x6_a_session_or_a_person_is_erased_on_request() {
+    for store in DURABLE {
+        let world = World::new();
+        let talk = r#"{"at":"2026-03-01T10:00:00Z","channel":"telegram","peer":"111","text":"MARKONE: my name is Ann."}
+{"at":"2026-03-01T10:01:00Z","channel":"telegram","peer":"111","text":"/new"}
+{"at":"2026-03-01T10:02:00Z","channel":"telegram","peer":"111","text":"MARKTWO is the second thing"}
+{"at":"2026-03-01T10:03:00Z","channel":"telegram","group":"-5","sender":"111","text":"MARKTHREE in the group"}
+{"at":"2026-03-01T10:04:00Z","channel":"telegram","group":"-5","sender":"222","text":"OTHER stays here"}
+"#;
+        world.file("people.jsonl", talk);
+        world.run(&["replay", "people.jsonl", "--store", store]).expect_code(0);
+        world.file("segue.toml", format!("[store]\nurl = \"{store}\"\n"));
+        let seen = world.script(
+            "memory work
+             erase agent:main:telegram:direct:111 --session 1
+             erase agent:main:telegram:direct:111 --session 9
+             memory list
+             erase --person telegram:111 --dry-run
+             erase --person telegram:111
+             erase --person telegram:111
+             verify",
+        );
+        check!("erase_person", seen);
+        let folder = world.path("");
+        let holds = |mark: &str| {
+            let files = files(&folder);
+            files.iter().any(|(path, bytes)| {
+                !path.ends_with("people.jsonl") && String::from_utf8_lossy(bytes).contains(mark)
+            })
+        };
+        assert!(holds("OTHER"));
+        for mark in ["MARKONE", "MARKTWO", "MARKTHREE"] {
+            assert!(!holds(mark), "{mark} in {store}");
+        }
+    }
+}
+
 /// An erased message is gone, everywhere, and the proof still holds.
 #[test]
 fn erase_and_what_is_seen_of_it() {
