@@ -130,15 +130,42 @@ Example:
         /// The session
         key: session::Key,
     },
-    /// Drop the oldest sessions
-    #[command(after_help = "Example:\n  segue sessions prune agent:main:cli:direct:me --limit 5")]
-    Prune {
-        /// The scope
-        scope: scope::Key,
-        /// How many are kept, the active one included
-        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-        limit: u32,
-    },
+    /// Drop the oldest sessions, by count, age or size
+    #[command(after_help = "\
+Example:
+  segue sessions prune agent:main:cli:direct:me --limit 5
+  segue sessions prune agent:main:cli:direct:me --older-than 90d --dry-run
+
+The active session is always kept, and what is worth remembering is kept first (see `segue memory`).")]
+    Prune(Prune),
+}
+
+/// What is kept when sessions are pruned.
+#[derive(Debug, clap::Args)]
+pub struct Prune {
+    /// The scope
+    pub scope: scope::Key,
+    /// How many are kept, the active one included
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..),
+          required_unless_present_any = ["older_than", "larger_than"])]
+    pub limit: Option<u32>,
+    /// Drop what was silent for longer, such as 90d or 36h
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub older_than: Option<jiff::SignedDuration>,
+    /// Drop what is left over when all messages take more bytes together
+    #[arg(long, value_name = "BYTES")]
+    pub larger_than: Option<u64>,
+    /// Say what would go, and drop nothing
+    #[arg(long)]
+    pub dry_run: bool,
+}
+
+/// Reads a time such as `90d`.
+fn duration(text: &str) -> Result<jiff::SignedDuration, String> {
+    let wrong = || "write a time such as 36h or 90d".to_owned();
+    let span: jiff::Span = text.parse().map_err(|_| wrong())?;
+    let relative = jiff::SpanRelativeTo::days_are_24_hours();
+    span.to_duration(relative).ok().filter(|time| time.is_positive()).ok_or_else(wrong)
 }
 
 /// Reads the number of a message.

@@ -26,6 +26,7 @@ pub mod pins;
 pub mod port;
 pub mod recall;
 pub mod request;
+pub mod retention;
 pub mod route;
 pub mod shapes;
 pub mod skills;

@@ -60,6 +60,8 @@ pub enum Request {
     Rename(Pick, Title),
     /// Drop the oldest sessions past a limit.
     Prune(Backlog),
+    /// Drop sessions that are past what is to be kept, as [`crate::Engine::past_retention`] finds them.
+    Retire(Vec<Number>),
     /// Drop a session.
     Delete(Pick),
     /// A message of the person, with what the host says it is to the task.
@@ -157,6 +159,7 @@ impl Request {
             Self::Pin(..) => return Ok(Err(Refused::NoHost)),
             Self::Undo => Command::Undo,
             Self::Refuse(refusal) => Command::Refuse { refusal: refusal.clone() },
+            Self::Retire(sessions) => Command::Retire { sessions: sessions.clone() },
             Self::Prune(keep) => Command::Prune { keep: *keep },
             Self::Resume(session) => match pick(*session) {
                 Ok(session) => Command::Resume { session },

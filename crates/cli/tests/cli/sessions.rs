@@ -146,3 +146,31 @@ fn a_mistyped_store_is_not_made() {
     }
     check!(world.script("scopes --store sqlite:typo.db\nverify --store sqlite:typo.db"));
 }
+
+/// Retention by age, count and size: shown first, then done; the active session stays.
+#[test]
+fn p8_sessions_go_by_age_count_and_size() {
+    for store in DURABLE {
+        let world = World::new();
+        let line = |day: u32, text: &str| {
+            format!(
+                r#"{{"at":"2026-03-{day:02}T10:00:00Z","scope":"agent:main:cli:direct:me","text":"{text}"}}"#
+            )
+        };
+        let lines = [line(1, "one"), line(3, &"two ".repeat(50)), line(5, "three"), line(7, "four")];
+        world.file("days.jsonl", lines.join("\n"));
+        world.file("segue.toml", format!("[store]\nurl = \"{store}\"\n"));
+        world.run(&["replay", "days.jsonl", "--store", store]).expect_code(0);
+        let seen = world.script(
+            "sessions prune agent:main:cli:direct:me --larger-than 100 --dry-run
+             sessions prune agent:main:cli:direct:me --limit 3 --dry-run --json
+             sessions prune agent:main:cli:direct:me --larger-than 100
+             sessions list agent:main:cli:direct:me --json
+             sessions prune agent:main:cli:direct:me --older-than 1d
+             sessions prune agent:main:cli:direct:me --older-than never
+             sessions prune agent:main:cli:direct:me
+             verify",
+        );
+        check!("retention", seen);
+    }
+}

@@ -111,6 +111,11 @@ pub enum Command {
         /// How many are kept.
         keep: crate::policy::Backlog,
     },
+    /// Drop sessions that are past what is to be kept.
+    Retire {
+        /// The sessions.
+        sessions: Vec<Number>,
+    },
     /// Drop a session.
     Delete {
         /// The session.

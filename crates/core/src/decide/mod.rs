@@ -154,6 +154,7 @@ pub fn decide(
         Command::Merge { from, into } => merge::merge(desk, *from, *into),
         Command::Rename { session, title } => rename::rename(desk, *session, title),
         Command::Prune { keep } => prune::prune(desk, *keep),
+        Command::Retire { sessions } => prune::retire(desk, sessions),
         Command::Delete { session } => delete::delete(desk, *session),
         Command::Refuse { refusal } => refuse::refuse(desk, refusal),
         Command::Erase { entries, along } => erase::erase(desk, entries, along),

@@ -20,6 +20,16 @@ pub(super) fn prune(mut desk: Desk<'_>, keep: Backlog) -> Result<Decided, Refusa
     desk.close(Verdict::commanded(Action::Command, "prune", session, notice).about(about))
 }
 
+/// Drops sessions that are past what is to be kept; the active one stays, whatever its age and size.
+pub(super) fn retire(mut desk: Desk<'_>, sessions: &[Number]) -> Result<Decided, Refusal> {
+    let session = desk.latest()?;
+    let about = desk.note_command()?;
+    let goes = |number: &&Number| **number != session && desk.state().live(**number).is_some();
+    let sessions: Vec<Number> = sessions.iter().filter(goes).copied().collect();
+    let notice = Notice::Pruned { sessions: drop_these(&mut desk, sessions)? };
+    desk.close(Verdict::commanded(Action::Command, "prune", session, notice).about(about))
+}
+
 /// Drops the oldest sessions past the limit and tells how many. The session to spare goes last: who has
 /// just left it must be able to go back.
 pub(super) fn drop_oldest(desk: &mut Desk<'_>, keep: Backlog, spare: Option<Number>) -> Result<u32, Refusal> {
@@ -31,10 +41,15 @@ pub(super) fn drop_oldest(desk: &mut Desk<'_>, keep: Backlog, spare: Option<Numb
     // Work that was left open goes after what is over.
     let at_work = |number: &Number| state.standing.open_task(*number).is_some();
     live.sort_by_key(|number| (Some(*number) == spare, at_work(number), *number));
-    let sessions: Vec<Number> = live.into_iter().take(excess).collect();
+    let sessions = live.into_iter().take(excess).collect();
+    drop_these(desk, sessions)
+}
+
+fn drop_these(desk: &mut Desk<'_>, sessions: Vec<Number>) -> Result<u32, Refusal> {
     if sessions.is_empty() {
         return Ok(0);
     }
+    let state = desk.state();
     let dropped = what_goes(state, sessions);
     let count = dropped.sessions.iter().filter(|n| state.live(**n).is_some()).count();
     desk.lay_off(&dropped);

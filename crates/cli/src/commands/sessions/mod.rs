@@ -2,6 +2,7 @@
 
 pub mod list;
 mod pins;
+mod prune;
 pub mod show;
 
 use crate::args::Common;
@@ -10,7 +11,6 @@ use crate::setup::{self, Absent};
 use crate::{Exit, json, layout, out};
 use anyhow::bail;
 use segue_core::decision::Action;
-use segue_core::policy::Backlog;
 use segue_core::scope;
 use segue_core::session::{Key, Title};
 use segue_engine::pins::Repin;
@@ -48,10 +48,7 @@ pub async fn run(common: &Common, verb: Sessions) -> anyhow::Result<Exit> {
             Some(title) => (key.scope.clone(), Request::Rename(numbered(&key), title)),
             None => bail!("a title needs at least one letter"),
         },
-        Sessions::Prune { scope, limit } => match Backlog::new(limit) {
-            Some(keep) => (scope, Request::Prune(keep)),
-            None => bail!("the active session is always kept: the limit is at least 1"),
-        },
+        Sessions::Prune(bounds) => return prune::run(common, bounds).await,
     };
     let absent = if request == Request::New(None) { Absent::Make } else { Absent::Empty };
     let engine = setup::engine(common, absent).await?;
