@@ -1,0 +1,204 @@
+//! What a warm turn costs on the embedded store: the person's message through the engine (decided, durable), the
+//! context of about the fifty newest messages, the agent's message (durable). Beside it, in the same run, bare SQLite
+//! without any of that; and what a context of a long session costs beside one of a short session.
+//!
+//!     cargo bench -p segue-engine --bench warm
+//!     cargo bench -p segue-engine --bench warm -- --json
+//!
+//! With `--batches` it waits for lines and measures a batch for each: so `scripts/bench-peers` runs it in turns with
+//! the others.
+
+#![allow(clippy::disallowed_methods, reason = "a benchmark measures time")]
+
+mod bare;
+mod ours;
+
+use bare::{Bare, Commits};
+use ours::Ours;
+use serde_json::json;
+use std::error::Error;
+use std::io::BufRead;
+use std::time::{Duration, Instant};
+
+type Outcome<T> = Result<T, Box<dyn Error>>;
+
+/// How many messages a session has before anything is measured.
+const FILLED: usize = 900;
+
+/// How many messages are read back.
+const RECENT: usize = 50;
+
+const ROUNDS: usize = 15;
+const TURNS: usize = 50;
+const ASSEMBLIES: usize = 50;
+
+/// The goals of issue 6.
+const GOAL_BARE: f64 = 1.3;
+const GOAL_LONG: f64 = 2.0;
+
+const TALK: [(&str, &str); 4] = [
+    (
+        "how long should the sourdough bread rise before I bake it?",
+        "Four to six hours at room temperature are enough.",
+    ),
+    (
+        "and what temperature does the oven need for the loaf?",
+        "Heat it to 230 degrees and bake in a closed pot.",
+    ),
+    (
+        "does the dough need more flour if it sticks to the bowl?",
+        "A little on the bowl; sticky sourdough is normal.",
+    ),
+    (
+        "can I let the dough rise in the fridge over night?",
+        "Yes, eight to twelve hours in the fridge work well.",
+    ),
+];
+
+fn micros(time: Duration, times: usize) -> f64 {
+    time.as_secs_f64() * 1e6 / times as f64
+}
+
+fn median(mut figures: Vec<f64>) -> f64 {
+    figures.sort_by(f64::total_cmp);
+    figures.get(figures.len() / 2).copied().unwrap_or(f64::NAN)
+}
+
+async fn ours_round(ours: &mut Ours) -> Outcome<f64> {
+    let begun = Instant::now();
+    for _ in 0..TURNS {
+        ours.turn().await?;
+    }
+    Ok(micros(begun.elapsed(), TURNS))
+}
+
+fn bare_round(bare: &mut Bare, commits: Commits) -> Outcome<f64> {
+    let begun = Instant::now();
+    for _ in 0..TURNS {
+        bare.turn(commits)?;
+    }
+    Ok(micros(begun.elapsed(), TURNS))
+}
+
+async fn assembly_round(ours: &Ours) -> Outcome<f64> {
+    let begun = Instant::now();
+    for _ in 0..ASSEMBLIES {
+        ours.context().await?;
+    }
+    Ok(micros(begun.elapsed(), ASSEMBLIES))
+}
+
+/// What is measured in a round, in micros.
+struct Round {
+    ours: f64,
+    bare: f64,
+    bare_twice: f64,
+    short: f64,
+    long: f64,
+}
+
+async fn rounds(report: impl Fn(usize, &Round)) -> Outcome<Vec<Round>> {
+    let folder = tempfile::tempdir()?;
+    let mut ours = Ours::open(&folder.path().join("ours.db"), FILLED).await?;
+    let mut bare = Bare::open(&folder.path().join("bare.db"), FILLED)?;
+    let mut bare_twice = Bare::open(&folder.path().join("twice.db"), FILLED)?;
+    let short = Ours::open(&folder.path().join("short.db"), 100).await?;
+    let long = Ours::open(&folder.path().join("long.db"), 10_000).await?;
+    let mut all = Vec::new();
+    for number in 0..ROUNDS {
+        let mut round = Round { ours: 0.0, bare: 0.0, bare_twice: 0.0, short: 0.0, long: 0.0 };
+        // Who goes first changes, so that a slow moment of the machine favours nobody.
+        for step in 0..5 {
+            match (step + number) % 5 {
+                0 => round.ours = ours_round(&mut ours).await?,
+                1 => round.bare = bare_round(&mut bare, Commits::Once)?,
+                2 => round.bare_twice = bare_round(&mut bare_twice, Commits::Twice)?,
+                3 => round.short = assembly_round(&short).await?,
+                _ => round.long = assembly_round(&long).await?,
+            }
+        }
+        report(number, &round);
+        all.push(round);
+    }
+    ours.check().await?;
+    Ok(all)
+}
+
+async fn measure(as_json: bool) -> Outcome<()> {
+    let rounds = rounds(|number, round| {
+        if !as_json {
+            println!(
+                "round {number:2}: turn {:7.1} µs; bare {:7.1} in one commit, {:7.1} in two; \
+                 context {:7.1} of 100, {:7.1} of 10,000 messages",
+                round.ours, round.bare, round.bare_twice, round.short, round.long
+            );
+        }
+    })
+    .await?;
+    let of = |figure: fn(&Round) -> f64| median(rounds.iter().map(figure).collect());
+    let figures = [
+        ("turn_us", of(|round| round.ours)),
+        ("bare_one_commit_us", of(|round| round.bare)),
+        ("bare_two_commits_us", of(|round| round.bare_twice)),
+        ("context_100_us", of(|round| round.short)),
+        ("context_10000_us", of(|round| round.long)),
+    ];
+    let ratios = [
+        ("turn_to_bare_one_commit", of(|round| round.ours / round.bare), Some(GOAL_BARE)),
+        ("turn_to_bare_two_commits", of(|round| round.ours / round.bare_twice), None),
+        ("context_10000_to_100", of(|round| round.long / round.short), Some(GOAL_LONG)),
+    ];
+    if as_json {
+        let figures: serde_json::Map<_, _> =
+            figures.iter().map(|(name, figure)| ((*name).to_owned(), json!(figure))).collect();
+        let ratios: serde_json::Map<_, _> = ratios
+            .iter()
+            .map(|(name, ratio, goal)| ((*name).to_owned(), json!({"ratio": ratio, "goal": goal})))
+            .collect();
+        println!("{}", json!({"figures": figures, "ratios": ratios}));
+        return Ok(());
+    }
+    for (name, figure) in figures {
+        println!("{name}: {figure:.1}");
+    }
+    for (name, ratio, goal) in ratios {
+        match goal {
+            Some(goal) if ratio <= goal => println!("{name}: {ratio:.2} x (goal {goal}): ok"),
+            Some(goal) => println!("{name}: {ratio:.2} x (goal {goal}): MISSED"),
+            None => println!("{name}: {ratio:.2} x"),
+        }
+    }
+    Ok(())
+}
+
+/// Measures as many turns as each line says.
+async fn batches() -> Outcome<()> {
+    let folder = tempfile::tempdir()?;
+    let mut ours = Ours::open(&folder.path().join("ours.db"), FILLED).await?;
+    let mut bare = Bare::open(&folder.path().join("bare.db"), FILLED)?;
+    println!("{}", json!({"ready": true}));
+    for line in std::io::stdin().lock().lines() {
+        let line = line?;
+        let (who, turns) = line.split_once(' ').ok_or("ours N, or bare N")?;
+        let turns: usize = turns.parse()?;
+        let begun = Instant::now();
+        for _ in 0..turns {
+            match who {
+                "ours" => ours.turn().await?,
+                _ => bare.turn(Commits::Once)?,
+            }
+        }
+        println!("{}", json!({"us": micros(begun.elapsed(), turns)}));
+    }
+    ours.check().await
+}
+
+fn main() -> Outcome<()> {
+    let has = |wanted: &str| std::env::args().any(|argument| argument == wanted);
+    if !has("--bench") && !has("--batches") {
+        println!("this is a benchmark: cargo bench -p segue-engine --bench warm");
+        return Ok(());
+    }
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    if has("--batches") { runtime.block_on(batches()) } else { runtime.block_on(measure(has("--json"))) }
+}
