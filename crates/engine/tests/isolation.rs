@@ -106,6 +106,7 @@ struct Seen {
     summaries: usize,
     fragments: usize,
     titles: usize,
+    memories: usize,
 }
 
 impl AddAssign for Seen {
@@ -115,6 +116,7 @@ impl AddAssign for Seen {
         self.summaries += other.summaries;
         self.fragments += other.fragments;
         self.titles += other.titles;
+        self.memories += other.memories;
     }
 }
 
@@ -220,6 +222,13 @@ impl Room {
             assert_eq!(marks(&text, "xk"), BTreeSet::from([agent.as_str()]), "{}", self.scope);
             personas.extend(marks(&text, "vw").into_iter().map(str::to_owned));
         }
+        // What was left is looked through in all scopes at once.
+        self.engine.archive(&self.scope).await.unwrap();
+        for memory in self.engine.memories(&self.scope).await.unwrap() {
+            assert_eq!(memory.session.scope, self.scope);
+            self.own("a memory", &memory.text);
+            seen.memories += usize::from(memory.text.contains(&mark(self.n)));
+        }
         let neighbour = mark((self.n + 1) % SCOPES);
         for query in ["the cottage at the lake", &mark(self.n), &neighbour] {
             for reach in [Reach::Archived, Reach::Everything] {
@@ -303,7 +312,10 @@ fn l8_no_scope_ever_holds_another_ones_mark() {
             println!("{SCOPES} scopes: {seen:?}");
             prop_assert!(seen.sessions > SCOPES, "{seen:?}");
             prop_assert!(seen.carried > SCOPES / 5 && seen.summaries > SCOPES / 25, "{seen:?}");
-            prop_assert!(seen.fragments > SCOPES && seen.titles > SCOPES, "{seen:?}");
+            prop_assert!(
+                seen.fragments > SCOPES && seen.titles > SCOPES && seen.memories > SCOPES / 5,
+                "{seen:?}"
+            );
             Ok(())
         })
         .unwrap();
