@@ -31,6 +31,7 @@ pub mod route;
 pub mod shapes;
 pub mod skills;
 mod states;
+mod task_recall;
 pub mod tasks;
 mod telling;
 pub mod words;

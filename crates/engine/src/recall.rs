@@ -108,8 +108,11 @@ impl Engine {
         let query = Query { text: recall.query.clone(), sight, limit: HITS };
         let mut hits = self.store.search(scope, &query).await?;
         self.weigh_meaning(&state, &query, &mut hits).await;
-        let fragments = hits.iter().filter_map(|hit| fragment(scope, hit, &recall.query, recall.why.trim()));
-        Ok(Recalled { fragments: bounded(fragments, recall) })
+        let said = hits.iter().filter_map(|hit| fragment(scope, hit, &recall.query, recall.why.trim()));
+        let mut fragments: Vec<Fragment> = said.chain(self.recall_tasks(&state, recall).await?).collect();
+        // Stable, so that what was said keeps its order.
+        fragments.sort_by(|a, b| b.score.total_cmp(&a.score));
+        Ok(Recalled { fragments: bounded(fragments.into_iter(), recall) })
     }
 
     /// Finds what was said anywhere, for the operator.

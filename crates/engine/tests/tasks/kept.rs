@@ -8,6 +8,7 @@ use segue_core::session::Number;
 use segue_core::task::blob::Kept;
 use segue_core::task::canonical::CommitKind;
 use segue_core::task::observation::Observation;
+use segue_engine::recall::Recall;
 use segue_engine::{Pick, Request};
 
 #[test]
@@ -76,6 +77,12 @@ fn c8_what_is_kept_outlives_a_clean_up_and_a_restart() {
         assert_eq!(commit.decisions.len(), 2);
         assert_eq!(commit.open_questions[0].text, "And the log level?");
         assert_eq!((commit.files.len(), commit.commands.len(), commit.work_commits.len()), (1, 1, 2));
+        for query in ["which log level", "retry connect function"] {
+            let recall = Recall::new(query, "the agent asks");
+            let found = world.engine.recall(&world.scope, &recall).await.unwrap().fragments;
+            let of_task = found.iter().find(|fragment| fragment.seq == kept[0].seq).unwrap();
+            assert_eq!((of_task.session.number, of_task.rationale.as_str()), (Number(1), "the agent asks"));
+        }
         let chain: Vec<_> = kept.iter().map(|kept| kept.commit.parent).collect();
         let ids: Vec<_> = kept.iter().map(|kept| Some(kept.commit.id)).collect();
         assert_eq!(chain[1..], ids[..ids.len() - 1], "each is chained to the one before");

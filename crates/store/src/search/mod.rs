@@ -13,7 +13,7 @@ pub(crate) use pile::Pile;
 pub(crate) use rank::{Corpus, Postings, Visit, rank};
 pub use sight::{Reach, Sight};
 pub(crate) use terms::asked;
-pub use terms::{Term, places};
+pub use terms::{Term, places, share};
 
 use crate::error::Error;
 use crate::store::Store;

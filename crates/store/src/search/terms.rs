@@ -2,7 +2,7 @@
 //! characters, which needs no dictionary and finds words of two characters.
 
 use super::stem::stem;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 /// How many terms of a message are looked at; what comes behind is not found.
@@ -222,6 +222,21 @@ pub(crate) fn asked(text: &str) -> Vec<Weighed> {
         }
     }
     asked
+}
+
+/// Tells how much of a query a text has, from 0 to 1. Words that are only used to ask count little.
+///
+/// ```
+/// assert!(segue_store::search::share("retry with a fixed delay", "which retry delay?") > 0.8);
+/// assert_eq!(segue_store::search::share("the cake", "which retry delay?"), 0.0);
+/// ```
+pub fn share(text: &str, query: &str) -> f64 {
+    let has: HashSet<Term> = terms(text).collect();
+    let asked = asked(query);
+    let all: f64 = asked.iter().map(|weighed| weighed.weight).sum();
+    let found: f64 =
+        asked.iter().filter(|weighed| has.contains(&weighed.term)).map(|weighed| weighed.weight).sum();
+    if all > 0.0 { found / all } else { 0.0 }
 }
 
 /// Finds where the terms of a query stand in a text.
