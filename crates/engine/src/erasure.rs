@@ -10,11 +10,7 @@ use segue_core::entry::Seq;
 use segue_core::scope;
 use segue_core::session::Number;
 use segue_core::state::State;
-use segue_store::Page;
 use std::collections::BTreeSet;
-
-/// How many scopes are listed at once.
-const SCOPES_PAGE: usize = 500;
 
 impl Engine {
     /// Finds everything that was said in a session, and the commands that were typed there.
@@ -29,17 +25,11 @@ impl Engine {
     /// messages in groups.
     pub async fn said_by(&self, person: &str) -> Result<Vec<(scope::Key, Vec<Seq>)>, Error> {
         let mut found = Vec::new();
-        let mut page = Page::first(SCOPES_PAGE);
-        loop {
-            let rows = self.store.scopes(&page).await?;
-            let Some(last) = rows.last() else { break };
-            page.after = Some((last.updated_at, last.scope.clone()));
-            for row in &rows {
-                let Some(state) = self.store.load(&row.scope).await? else { continue };
-                let entries = self.said_by_in(&state, person).await?;
-                if !entries.is_empty() {
-                    found.push((row.scope.clone(), entries.into_iter().collect()));
-                }
+        for scope in self.every_scope().await? {
+            let Some(state) = self.store.load(&scope).await? else { continue };
+            let entries = self.said_by_in(&state, person).await?;
+            if !entries.is_empty() {
+                found.push((scope, entries.into_iter().collect()));
             }
         }
         Ok(found)

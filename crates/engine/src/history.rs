@@ -7,15 +7,19 @@ use segue_core::Timestamp;
 use segue_core::decision::Decision;
 use segue_core::entry::{Body, Record, Seq};
 use segue_core::message::{Message, Role};
+use segue_core::scope;
 use segue_core::session::{Id, Key, Number, Session};
 use segue_core::span::Spans;
 use segue_core::state::State;
 use segue_core::task::state::StateName;
 use segue_signals::summary::{self, TITLE_MESSAGES_MAX};
-use segue_store::{Filter, Reading, Take};
+use segue_store::{Filter, Page, Reading, Take};
 
 /// How many characters of a message are shown where there is room for a line only.
 pub const PREVIEW_CHARS_MAX: usize = 50;
+
+/// How many scopes are listed at once.
+const SCOPES_PAGE: usize = 500;
 
 /// How many commands of a session are listed.
 const COMMANDS_MAX: usize = 1_000;
@@ -143,6 +147,18 @@ impl Engine {
         let reading = Reading { take: Take::Newest(newest), ..Reading::messages(state.view(number)) };
         let records = self.store.read(&state.scope, &reading).await?;
         Ok(records.iter().filter_map(told).collect())
+    }
+
+    /// Lists all scopes of the store.
+    pub async fn every_scope(&self) -> Result<Vec<scope::Key>, Error> {
+        let mut all = Vec::new();
+        let mut page = Page::first(SCOPES_PAGE);
+        loop {
+            let rows = self.store.scopes(&page).await?;
+            let Some(last) = rows.last() else { return Ok(all) };
+            page.after = Some((last.updated_at, last.scope.clone()));
+            all.extend(rows.into_iter().map(|row| row.scope));
+        }
     }
 
     /// Lists the slash commands of a session that changed something, in order; erased ones are left out.

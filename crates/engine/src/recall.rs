@@ -12,7 +12,6 @@ use segue_core::scope;
 use segue_core::segment;
 use segue_core::session::Key;
 use segue_signals::context::{EstimatedTokens, TokenCounter};
-use segue_store::Page;
 use segue_store::search::{Hit, Query, Reach, Sight};
 use std::sync::Arc;
 
@@ -36,9 +35,6 @@ const HITS: usize = 40;
 
 /// Why something is found that the operator searched for.
 const SEARCHED: &str = "the operator searched";
-
-/// How many scopes are listed at once when all of them are searched.
-const SCOPES_PAGE: usize = 500;
 
 /// What is recalled, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -121,18 +117,12 @@ impl Engine {
             return Err(Error::NoQuery);
         }
         let mut fragments: Vec<Fragment> = Vec::new();
-        let mut page = Page::first(SCOPES_PAGE);
-        loop {
-            let rows = self.store.scopes(&page).await?;
-            let Some(last) = rows.last() else { break };
-            page.after = Some((last.updated_at, last.scope.clone()));
-            for row in &rows {
-                let Some(state) = self.store.load(&row.scope).await? else { continue };
-                let sight = Arc::new(Sight::of(&state, Reach::Everything));
-                let asked = Query { text: query.to_owned(), sight, limit: count_max };
-                let hits = self.store.search(&row.scope, &asked).await?;
-                fragments.extend(hits.iter().filter_map(|hit| fragment(&row.scope, hit, query, SEARCHED)));
-            }
+        for scope in self.every_scope().await? {
+            let Some(state) = self.store.load(&scope).await? else { continue };
+            let sight = Arc::new(Sight::of(&state, Reach::Everything));
+            let asked = Query { text: query.to_owned(), sight, limit: count_max };
+            let hits = self.store.search(&scope, &asked).await?;
+            fragments.extend(hits.iter().filter_map(|hit| fragment(&scope, hit, query, SEARCHED)));
             fragments.sort_by(|a, b| b.score.total_cmp(&a.score).then(b.at.cmp(&a.at)));
             fragments.truncate(count_max);
         }

@@ -4,7 +4,7 @@ use super::prune::what_goes;
 use super::{Decided, Desk, Verdict};
 use crate::decision::Action;
 use crate::entry::Body;
-use crate::memory::Status;
+use crate::memory::{Memory, Status};
 use crate::notice::Notice;
 use crate::refusal::Refusal;
 use crate::session::Number;
@@ -21,8 +21,10 @@ pub(super) fn delete(mut desk: Desk<'_>, session: Number) -> Result<Decided, Ref
     let kept = dropped.sessions.iter().filter_map(|number| desk.state().standing.kept.get(number));
     dropped.erased.extend(kept.flatten());
     let memories = &desk.state().standing.memories;
-    let told = memories.iter().filter(|memory| memory.status == Status::Kept && memory.session == session);
-    dropped.erased.extend(told.map(|memory| memory.entry));
+    let sessions = &dropped.sessions;
+    // What was merged into the session goes with it, and so does what is remembered of that.
+    let told = |memory: &&Memory| memory.status == Status::Kept && sessions.contains(&memory.session);
+    dropped.erased.extend(memories.iter().filter(told).map(|memory| memory.entry));
     desk.lay_off(&dropped);
     desk.draft.push(Body::Deleted(dropped))?;
     let notice = Notice::Deleted { session };

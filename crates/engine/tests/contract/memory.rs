@@ -2,6 +2,7 @@
 
 use super::script::{Stage, play, stage_on};
 use segue_core::memory::Kind;
+use segue_core::session::Number;
 use segue_engine::memory::Archival;
 use segue_engine::{Pick, Request};
 use segue_store::Store;
@@ -116,6 +117,23 @@ async fn p11_erasing_a_message_or_deleting_a_session_forgets() {
     assert!(texts(&stage).await.iter().all(|(_, text)| !text.contains("Ann")));
     stage.verify().await;
     stage.engine.request(&stage.scope, at, &Request::Delete(Pick::Listed(2))).await.unwrap();
+    assert_eq!(texts(&stage).await, []);
+    stage.verify().await;
+}
+
+/// P-11: a session that was merged into another one is forgotten with that.
+#[tokio::test]
+async fn p11_deleting_a_session_forgets_what_was_merged_into_it() {
+    let mut stage = play("", SCRIPT).await;
+    stage.play("10:07 user: /session resume 2").await;
+    work(&stage).await;
+    let at = stage.engine.now();
+    let (boat, ann) = (Pick::Numbered(Number(2)), Pick::Numbered(Number(1)));
+    stage.engine.request(&stage.scope, at, &Request::Merge(boat, ann)).await.unwrap();
+    stage.play("10:08 user: /new\n10:09 user: hello").await;
+    work(&stage).await;
+    assert!(texts(&stage).await.iter().any(|(_, text)| text.contains("Piran")));
+    stage.engine.request(&stage.scope, at, &Request::Delete(ann)).await.unwrap();
     assert_eq!(texts(&stage).await, []);
     stage.verify().await;
 }

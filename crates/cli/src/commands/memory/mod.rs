@@ -14,11 +14,7 @@ use segue_core::entry::{Body, Seq};
 use segue_core::scope;
 use segue_engine::Engine;
 use segue_engine::memory::{Archival, Memory};
-use segue_store::Page;
 use serde_json::{Value, json};
-
-/// How many scopes are listed at once.
-const SCOPES_PAGE: usize = 500;
 
 pub async fn run(common: &Common, verb: Verb) -> anyhow::Result<Exit> {
     let engine = setup::engine(common, Absent::Empty).await?;
@@ -151,14 +147,7 @@ async fn scopes(engine: &Engine, scope: Option<scope::Key>) -> anyhow::Result<Ve
         engine.state(&scope).await?;
         return Ok(vec![scope]);
     }
-    let mut all = Vec::new();
-    let mut page = Page::first(SCOPES_PAGE);
-    loop {
-        let rows = engine.store().scopes(&page).await?;
-        let Some(last) = rows.last() else { break };
-        page.after = Some((last.updated_at, last.scope.clone()));
-        all.extend(rows.into_iter().map(|row| row.scope));
-    }
+    let mut all = engine.every_scope().await?;
     all.sort_unstable();
     Ok(all)
 }
