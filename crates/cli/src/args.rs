@@ -131,6 +131,17 @@ Example:
 Nothing that is remembered enters a context by itself."
     )]
     Memory(crate::memory_args::Memory),
+    /// Look after sessions that are to go by themselves
+    #[command(
+        subcommand,
+        after_help = "\
+Example:
+  segue retention work --dry-run
+  segue retention list agent:main:cli:direct:me
+
+What is kept is set in [retention] of the configuration; without it nothing goes."
+    )]
+    Retention(crate::retention_args::Retention),
     /// Tell why the last messages went where they went
     #[command(after_help = "Example:\n  segue why agent:main:cli:direct:me --last 3")]
     Why {

@@ -137,6 +137,8 @@ pub fn listed(session: &Listed) -> Value {
         "parent": session.parent.as_ref().map(ToString::to_string),
         "created_at": session.created_at.to_string(),
         "updated_at": session.updated_at.to_string(),
+        "goes_at": session.goes_at.map(|at| at.to_string()),
+        "kept": session.kept,
     })
 }
 

@@ -8,6 +8,7 @@ mod layout;
 mod memory_args;
 mod out;
 mod paint;
+mod retention_args;
 mod sessions_args;
 mod setup;
 mod task_args;

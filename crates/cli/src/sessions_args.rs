@@ -124,6 +124,21 @@ Example:
         /// The session
         key: session::Key,
     },
+    /// Keep a session, whatever its age
+    #[command(after_help = "\
+Example:
+  segue sessions keep agent:main:cli:direct:me#2
+  segue sessions keep agent:main:cli:direct:me#2 --off     it goes when its time has come
+
+A session that is kept does not go by itself (see `segue retention`), nor by `segue sessions prune`; of a backlog that is
+too long it goes last.")]
+    Keep {
+        /// The session
+        key: session::Key,
+        /// Not any more
+        #[arg(long)]
+        off: bool,
+    },
     /// Drop a session and what it says
     #[command(after_help = "Example:\n  segue sessions delete agent:main:cli:direct:me#2")]
     Delete {
@@ -136,7 +151,7 @@ Example:
   segue sessions prune agent:main:cli:direct:me --limit 5
   segue sessions prune agent:main:cli:direct:me --older-than 90d --dry-run
 
-The active session is always kept, and what is worth remembering is kept first (see `segue memory`).")]
+The active session is always kept, so are those of `segue sessions keep`, and what is worth remembering is kept first (see `segue memory`).")]
     Prune(Prune),
 }
 

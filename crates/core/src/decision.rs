@@ -338,6 +338,9 @@ pub struct Decision {
     /// What the user was told.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub notice: Option<Notice>,
+    /// What the user was told besides.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub also: Option<Notice>,
     /// What the user was told when a command was refused.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refusal: Option<String>,

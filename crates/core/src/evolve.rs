@@ -12,6 +12,7 @@ use crate::entry::{
 use crate::memory;
 use crate::message::Role;
 use crate::pins::{Pinned, Pins};
+use crate::retention;
 use crate::segment;
 use crate::session::{Id, Number, Origin, Session, Status};
 use crate::span::Spans;
@@ -134,6 +135,11 @@ pub(crate) fn fold_in(state: &mut State, entry: &Record, body: &Body) -> Result<
         Body::WorkCommit(_) | Body::Worded(_) | Body::Compacted(_) | Body::Copied(_) => Ok(()),
         Body::Archived(archived) => {
             memory::take_in(standing_mut(state), archived);
+            Ok(())
+        }
+        Body::Retiring(retiring) => {
+            let clock = state.clock;
+            retention::take_in(standing_mut(state), clock, retiring);
             Ok(())
         }
         Body::Erased(erased) => {
@@ -347,6 +353,9 @@ fn join_standing(state: &mut State, from: Number, into: Number) {
     if state.standing.archived.contains_key(&from) {
         memory::join(standing_mut(state), from, into);
     }
+    if retention::knows(&state.standing, from) {
+        retention::join(standing_mut(state), from, into);
+    }
     if state.standing.tasks.contains_key(&from) || state.standing.kept.contains_key(&from) {
         fold::join(standing_mut(state), from, into);
     }
@@ -444,6 +453,9 @@ fn forget(state: &mut State, gone: &[Number]) {
             && let Some(question) = &mut standing_mut(state).question
         {
             question.older = None;
+        }
+        if retention::knows(&state.standing, *number) {
+            retention::forget(standing_mut(state), *number);
         }
         if state.standing.control_models.contains_key(number) {
             standing_mut(state).control_models.remove(number);

@@ -20,6 +20,7 @@ pub mod observed;
 pub mod pins;
 pub mod policy;
 pub mod refusal;
+pub mod retention;
 pub mod rules;
 pub mod scope;
 pub mod segment;

@@ -4,9 +4,11 @@ use crate::Timestamp;
 use crate::digest::Digest;
 use crate::entry::Seq;
 use crate::pins::Model;
+use crate::retention::{Past, Wish};
 use crate::session::Number;
 use crate::task::identity::TaskId;
 use crate::task::notice::TaskNotice;
+use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
 
 /// One line for the user.
@@ -210,6 +212,23 @@ pub enum Notice {
     Pruned {
         /// How many.
         sessions: u32,
+    },
+    /// Sessions will go by themselves.
+    Going {
+        /// The sessions.
+        sessions: Vec<Number>,
+        /// Why, if it is the same for all.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        past: Option<Past>,
+        /// The first day on which one may go.
+        on: Date,
+    },
+    /// A session is kept, whatever its age; or not any more.
+    Wished {
+        /// The session.
+        session: Number,
+        /// What the person wants.
+        wish: Wish,
     },
     /// Bodies were erased.
     Erased {

@@ -7,6 +7,7 @@ use crate::Timestamp;
 use crate::decision::Cause;
 use crate::entry::Seq;
 use crate::memory::Memory;
+use crate::retention::Farewell;
 use crate::segment;
 use crate::session::Number;
 use crate::span::Cut;
@@ -15,7 +16,7 @@ use crate::task::commit::CommitId;
 use crate::task::intent::MessageIntent;
 use crate::task::state::StateName;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What a scope keeps in mind.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -60,6 +61,12 @@ pub struct Standing {
     /// What is remembered, and what was and is not any more.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub memories: Vec<Memory>,
+    /// The sessions that were announced to go.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub retiring: BTreeMap<Number, Farewell>,
+    /// The sessions that a person wants to be kept.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub spared: BTreeSet<Number>,
 }
 
 fn is_zero(number: &u64) -> bool {

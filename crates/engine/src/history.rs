@@ -47,6 +47,10 @@ pub struct Listed {
     pub created_at: Timestamp,
     /// When anything was last written into it.
     pub updated_at: Timestamp,
+    /// When it goes by itself, if that was announced.
+    pub goes_at: Option<Timestamp>,
+    /// Whether somebody asked for it to be kept, whatever its age.
+    pub kept: bool,
 }
 
 /// A message as it was said.
@@ -115,6 +119,8 @@ impl Engine {
             parent: session.parent.map(|parent| state.key(parent)),
             created_at: session.created_at,
             updated_at: state.updated_at(number).unwrap_or(session.updated_at),
+            goes_at: state.farewell(number).map(|farewell| farewell.due),
+            kept: state.is_kept(number),
         })
     }
 

@@ -47,7 +47,9 @@ pub struct Outcome {
     pub observed: Option<Box<Observed>>,
     /// What the user is to be told, to be told in any language.
     pub announces: Option<Notice>,
-    /// What the user is to be told about a boundary, in one line.
+    /// What the user is to be told besides: sessions that will go by themselves.
+    pub also: Option<Notice>,
+    /// What the user is to be told about a boundary, in one line; what is told besides stands on a line of its own.
     pub notice: Option<String>,
     /// What a command answers. Where there is one, it says all that the notice says.
     pub reply: Option<String>,

@@ -4,6 +4,7 @@ use crate::persona;
 use crate::pins::Repin;
 use crate::tasks;
 use crate::telling::DECISION_BEHIND_MAX;
+use segue_core::Timestamp;
 use segue_core::decide::{Command, TaskCommand};
 use segue_core::entry::{Body, Kind, Record, Seq};
 use segue_core::memory::Kept;
@@ -11,6 +12,7 @@ use segue_core::message::{Message, Role};
 use segue_core::observed::Answer;
 use segue_core::policy::Backlog;
 use segue_core::refusal::Refusal;
+use segue_core::retention::{Forewarned, Going, Wish};
 use segue_core::session::{Number, Title};
 use segue_core::span::Cut;
 use segue_core::state::State;
@@ -61,7 +63,11 @@ pub enum Request {
     /// Drop the oldest sessions past a limit.
     Prune(Backlog),
     /// Drop sessions that are past what is to be kept, as [`crate::Engine::past_retention`] finds them.
-    Retire(Vec<Number>),
+    Retire(Vec<Number>, Forewarned),
+    /// Announce which sessions will go, and which will not after all, as [`crate::Engine::retain`] does.
+    Announce(Vec<Going>, Vec<Number>, Timestamp),
+    /// Keep a session, whatever its age; or not any more.
+    Wish(Pick, Wish),
     /// Drop a session.
     Delete(Pick),
     /// A message of the person, with what the host says it is to the task.
@@ -159,7 +165,14 @@ impl Request {
             Self::Pin(..) => return Ok(Err(Refused::NoHost)),
             Self::Undo => Command::Undo,
             Self::Refuse(refusal) => Command::Refuse { refusal: refusal.clone() },
-            Self::Retire(sessions) => Command::Retire { sessions: sessions.clone() },
+            Self::Retire(sessions, notice) => Command::Retire { sessions: sessions.clone(), notice: *notice },
+            Self::Announce(going, stays, due) => {
+                Command::Announce { going: going.clone(), stays: stays.clone(), due: *due }
+            }
+            Self::Wish(session, wish) => match pick(*session) {
+                Ok(session) => Command::Wish { session, wish: *wish },
+                Err(refused) => return Ok(Err(refused)),
+            },
             Self::Prune(keep) => Command::Prune { keep: *keep },
             Self::Resume(session) => match pick(*session) {
                 Ok(session) => Command::Resume { session },

@@ -1,12 +1,18 @@
-//! Retention: which sessions of a scope are past what is to be kept, by age, count and size. Finding them drops
-//! nothing: an operator sees what would go before it does.
+//! Retention: which sessions of a scope are past what is to be kept, by age, count and size.
+//!
+//! Finding them drops nothing. What the configuration says is done in two steps that both stand in the log: a session is
+//! announced first, which the person is told with their next message, and goes when the time of grace is over. Nothing of
+//! this is on the road of a message: a host calls [`Engine::retain`] when it is convenient.
 
 use crate::engine::Engine;
 use crate::error::Error;
+use crate::request::Request;
 use jiff::SignedDuration;
 use segue_core::Timestamp;
+use segue_core::retention::{self, Forewarned, Past};
 use segue_core::scope;
 use segue_core::session::Number;
+use segue_core::state::State;
 use std::cmp::Reverse;
 
 /// What is to be kept. What is not said has no bound.
@@ -18,17 +24,6 @@ pub struct Retention {
     pub age_max: Option<SignedDuration>,
     /// How many bytes all messages take together.
     pub bytes_max: Option<u64>,
-}
-
-/// Why a session would go.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Past {
-    /// It is older than is kept.
-    Age,
-    /// There are more than are kept.
-    Count,
-    /// All together take more room than they may.
-    Size,
 }
 
 /// A session that would go.
@@ -44,40 +39,105 @@ pub struct Going {
     pub past: Past,
 }
 
+/// What a look at a scope's sessions comes to.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Retained {
+    /// Those that go now: they were announced, and the time of grace is over.
+    pub goes: Vec<Going>,
+    /// Those that are announced now.
+    pub announced: Vec<Going>,
+    /// Those that were announced before, and when they go.
+    pub waits: Vec<(Going, Timestamp)>,
+    /// Those that were announced and stay after all.
+    pub stays: Vec<Number>,
+    /// When those go that are announced now.
+    pub due: Timestamp,
+}
+
 impl Engine {
-    /// Finds the sessions that are past what is to be kept: the oldest ones, never the active one.
+    /// Finds the sessions that are past what is to be kept: the oldest ones, never the active one, and none that
+    /// somebody asked to be kept.
     pub async fn past_retention(
         &self,
         scope: &scope::Key,
         keep: &Retention,
         now: Timestamp,
     ) -> Result<Vec<Going>, Error> {
+        self.past_of(&*self.state(scope).await?, keep, now).await
+    }
+
+    /// Tells what the configuration lets go now, and what it announces. Nothing is changed: this is the dry run of
+    /// [`Engine::retain`].
+    pub async fn retention_plan(&self, scope: &scope::Key, now: Timestamp) -> Result<Retained, Error> {
+        let (keep, grace) = self.config.retention_for(scope);
         let state = self.state(scope).await?;
+        let now = state.effective(now);
+        let past = match keep == Retention::default() {
+            true => Vec::new(),
+            false => self.past_of(&state, &keep, now).await?,
+        };
+        let is_past = |number: &Number| past.iter().any(|going| going.session == *number);
+        let announced = state.standing.retiring.keys();
+        let stays = announced.filter(|number| !is_past(number)).copied().collect();
+        let mut plan =
+            Retained { stays, due: now.checked_add(grace).unwrap_or(Timestamp::MAX), ..Retained::default() };
+        for going in past {
+            match state.farewell(going.session) {
+                Some(farewell) if farewell.due <= now => plan.goes.push(going),
+                Some(farewell) => plan.waits.push((going, farewell.due)),
+                None => plan.announced.push(going),
+            }
+        }
+        Ok(plan)
+    }
+
+    /// Announces what is past what the configuration keeps, and drops what was announced a time of grace ago. What is
+    /// worth remembering is kept with the append that drops it.
+    pub async fn retain(&self, scope: &scope::Key, now: Timestamp) -> Result<Retained, Error> {
+        let plan = self.retention_plan(scope, now).await?;
+        if !plan.goes.is_empty() {
+            let going = plan.goes.iter().map(|going| going.session).collect();
+            self.request(scope, now, &Request::Retire(going, Forewarned::Yes)).await?;
+        }
+        if !plan.announced.is_empty() || !plan.stays.is_empty() {
+            let going = |going: &Going| retention::Going { session: going.session, past: going.past };
+            let announced = plan.announced.iter().map(going).collect();
+            let announce = Request::Announce(announced, plan.stays.clone(), plan.due);
+            self.request(scope, now, &announce).await?;
+        }
+        Ok(plan)
+    }
+
+    async fn past_of(&self, state: &State, keep: &Retention, now: Timestamp) -> Result<Vec<Going>, Error> {
         let mut sessions: Vec<Number> = state.list().map(|(session, _)| session).collect();
         // As in P-8: the oldest go first, work that was left open after them, the active one never.
         let active = state.latest();
+        let stays = |session: Number| Some(session) == active || state.is_kept(session);
         let at_work = |session: Number| state.standing.open_task(session).is_some();
-        sessions.sort_by_key(|session| Reverse((Some(*session) == active, at_work(*session), *session)));
+        sessions.sort_by_key(|session| Reverse((stays(*session), at_work(*session), *session)));
         let mut going = Vec::new();
         let (mut count, mut total) = (0, 0);
         for session in sessions {
             let bytes = match keep.bytes_max {
-                Some(_) => self
-                    .messages(&state, session, usize::MAX)
-                    .await?
-                    .iter()
-                    .map(|t| t.text.len() as u64)
-                    .sum(),
+                Some(_) => {
+                    self.messages(state, session, usize::MAX).await?.iter().map(|t| t.text.len() as u64).sum()
+                }
                 None => 0,
             };
             let updated_at = state.updated_at(session).unwrap_or(now);
             let age = now.duration_since(updated_at);
-            let past = match () {
-                () if Some(session) == active => None,
-                () if keep.age_max.is_some_and(|max| age > max) => Some(Past::Age),
-                () if keep.count_max.is_some_and(|max| count >= max) => Some(Past::Count),
-                () if keep.bytes_max.is_some_and(|max| total + bytes > max) => Some(Past::Size),
-                () => None,
+            let too_old = keep.age_max.filter(|max| age > *max);
+            let too_many = keep.count_max.filter(|max| count >= *max);
+            let too_large = keep.bytes_max.filter(|max| total + bytes > *max);
+            let past = match (too_old, too_many, too_large) {
+                _ if stays(session) => None,
+                (Some(max), ..) => {
+                    let limit_ms = i64::try_from(max.as_millis()).unwrap_or(i64::MAX);
+                    Some(Past::Age { limit_ms })
+                }
+                (_, Some(max), _) => Some(Past::Count { limit: max as u64 }),
+                (.., Some(limit_bytes)) => Some(Past::Size { limit_bytes }),
+                (None, None, None) => None,
             };
             match past {
                 Some(past) => going.push(Going { session, updated_at, bytes, past }),

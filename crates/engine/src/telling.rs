@@ -17,7 +17,8 @@ pub(crate) const DECISION_BEHIND_MAX: usize = 24;
 impl Engine {
     pub(crate) fn told(&self, turn: &Turn, decided: Decided) -> Outcome {
         let state = &decided.state;
-        let (notice, reasons) = self.in_words(turn, decided.notice.as_ref(), &decided.reasons);
+        let told = [decided.notice.as_ref(), decided.also.as_ref()];
+        let (notice, reasons) = self.in_words(turn, told, &decided.reasons);
         let open = state.open.as_ref().filter(|open| open.session == decided.session);
         let late = state.segments.last_key_value().map(|(number, _)| *number);
         Outcome {
@@ -33,6 +34,7 @@ impl Engine {
             reasons,
             observed: decided.observed,
             announces: decided.notice,
+            also: decided.also,
             notice,
             reply: None,
             dropped: decided.dropped,
@@ -68,11 +70,12 @@ impl Engine {
             confidence,
             reasons: because,
             notice: announces,
+            also,
             refusal,
             signals: observed,
             ..
         } = *decision;
-        let (notice, reasons) = self.in_words(turn, announces.as_ref(), &because);
+        let (notice, reasons) = self.in_words(turn, [announces.as_ref(), also.as_ref()], &because);
         let session_id = state.sessions.get(&session).map(|s| s.id);
         Ok(Outcome {
             session,
@@ -86,6 +89,7 @@ impl Engine {
             reasons,
             observed,
             announces,
+            also,
             notice,
             reply: refusal,
             delivery: Delivery::Again,
@@ -96,10 +100,13 @@ impl Engine {
     fn in_words(
         &self,
         turn: &Turn,
-        notice: Option<&Notice>,
+        notices: [Option<&Notice>; 2],
         reasons: &[Reason],
     ) -> (Option<String>, Vec<String>) {
-        let notice = notice.map(|notice| words::notice(turn.language, &turn.scope, notice));
+        let notices = notices.into_iter().flatten();
+        let lines: Vec<String> =
+            notices.map(|notice| words::notice(turn.language, &turn.scope, notice)).collect();
+        let notice = (!lines.is_empty()).then(|| lines.join("\n"));
         (notice, reasons.iter().map(|reason| words::reason(turn.language, reason)).collect())
     }
 }
@@ -125,6 +132,7 @@ pub(crate) fn unmoved(state: &State, action: Action) -> Outcome {
         reasons: Vec::new(),
         observed: None,
         announces: None,
+        also: None,
         notice: None,
         reply: None,
         dropped: Vec::new(),

@@ -11,6 +11,7 @@ mod import;
 mod memory;
 mod recall;
 pub mod replay;
+mod retention;
 mod scopes;
 mod sessions;
 mod task;
@@ -34,6 +35,7 @@ pub async fn run(args: Args) -> anyhow::Result<Exit> {
         Command::Recall(options) => recall::run(&common, &options).await,
         Command::Search { query, limit } => recall::search(&common, &query, limit).await,
         Command::Memory(verb) => memory::run(&common, verb).await,
+        Command::Retention(verb) => retention::run(&common, verb).await,
         Command::Why { scope, last } => why::run(&common, &scope, last).await,
         Command::Verify { scope } => verify::run(&common, scope).await,
         Command::Erase(what) => erase::run(&common, what).await,

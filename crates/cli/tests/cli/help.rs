@@ -3,7 +3,7 @@
 use crate::world::{World, check};
 
 /// Every command, as it is typed.
-const COMMANDS: [&str; 38] = [
+const COMMANDS: [&str; 42] = [
     "task",
     "chat",
     "replay",
@@ -23,6 +23,7 @@ const COMMANDS: [&str; 38] = [
     "sessions reload-skills",
     "sessions reload-persona",
     "sessions rename",
+    "sessions keep",
     "sessions delete",
     "sessions prune",
     "context",
@@ -31,6 +32,9 @@ const COMMANDS: [&str; 38] = [
     "memory show",
     "memory forget",
     "memory work",
+    "retention",
+    "retention list",
+    "retention work",
     "recall",
     "search",
     "why",

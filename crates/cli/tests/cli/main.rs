@@ -18,6 +18,7 @@ mod port;
 mod reading;
 mod recall;
 mod replay;
+mod retention;
 mod sessions;
 mod stores;
 mod tasks;

@@ -1,11 +1,13 @@
 //! Commands: what is asked of a scope, once it is known what that means there.
 
 use super::TaskCommand;
+use crate::Timestamp;
 use crate::entry::Seq;
 use crate::memory::Kept;
 use crate::message::{Message, Role};
 use crate::observed::{Answer, Observed};
 use crate::pins;
+use crate::retention::{Forewarned, Going, Wish};
 use crate::session::{Number, Title};
 use crate::span::Cut;
 use crate::task::past::Past;
@@ -115,6 +117,24 @@ pub enum Command {
     Retire {
         /// The sessions.
         sessions: Vec<Number>,
+        /// Whether each must have been announced.
+        notice: Forewarned,
+    },
+    /// Announce which sessions will go, and which will not after all.
+    Announce {
+        /// Those that will go.
+        going: Vec<Going>,
+        /// Those that were announced and stay.
+        stays: Vec<Number>,
+        /// When they may go.
+        due: Timestamp,
+    },
+    /// Keep a session, whatever its age; or not any more.
+    Wish {
+        /// The session.
+        session: Number,
+        /// What is wanted.
+        wish: Wish,
     },
     /// Drop a session.
     Delete {

@@ -17,6 +17,7 @@ mod prune;
 mod refuse;
 mod rename;
 mod resume;
+mod retire;
 mod rotate;
 mod say;
 mod split;
@@ -76,6 +77,8 @@ pub struct Decided {
     pub observed: Option<Box<Observed>>,
     /// What the user is told.
     pub notice: Option<Notice>,
+    /// What the user is told besides: sessions will go by themselves.
+    pub also: Option<Notice>,
     /// The session that it ended up in.
     pub session: Number,
     /// The message or command that was written, if any.
@@ -126,12 +129,16 @@ pub fn decide(
         policy,
         at,
         past,
+        also: None,
         dropped: Vec::new(),
         garbage: Vec::new(),
         erase: Vec::new(),
     };
     for kept in keeping {
         archive::keep(&mut desk, kept)?;
+    }
+    if let Command::Hear { .. } = command {
+        retire::tell(&mut desk)?;
     }
     match command {
         Command::Say { role, message } => say::say(desk, *role, message),
@@ -154,7 +161,9 @@ pub fn decide(
         Command::Merge { from, into } => merge::merge(desk, *from, *into),
         Command::Rename { session, title } => rename::rename(desk, *session, title),
         Command::Prune { keep } => prune::prune(desk, *keep),
-        Command::Retire { sessions } => prune::retire(desk, sessions),
+        Command::Retire { sessions, notice } => prune::retire(desk, sessions, *notice),
+        Command::Announce { going, stays, due } => retire::announce(desk, going, stays, *due),
+        Command::Wish { session, wish } => retire::wish(desk, *session, *wish),
         Command::Delete { session } => delete::delete(desk, *session),
         Command::Refuse { refusal } => refuse::refuse(desk, refusal),
         Command::Erase { entries, along } => erase::erase(desk, entries, along),
@@ -173,6 +182,7 @@ struct Desk<'a> {
     policy: &'a Policy,
     at: &'a Circumstances,
     past: Option<Past>,
+    also: Option<Notice>,
     dropped: Vec<Number>,
     garbage: Vec<segment::Number>,
     erase: Vec<Seq>,
@@ -332,6 +342,7 @@ impl Desk<'_> {
                 thresholds: verdict.thresholds,
                 alternatives: verdict.alternatives.clone(),
                 notice: verdict.notice.clone(),
+                also: self.also.clone(),
                 refusal: None,
             })))?;
         }
@@ -345,6 +356,7 @@ impl Desk<'_> {
             reasons: verdict.reasons,
             observed,
             notice: verdict.notice,
+            also: self.also,
             session: verdict.session,
             about: verdict.about,
             dropped: self.dropped,
@@ -365,6 +377,7 @@ impl Desk<'_> {
             reasons: Vec::new(),
             observed: None,
             notice: None,
+            also: self.also,
             session,
             about: Some(about),
             dropped: self.dropped,

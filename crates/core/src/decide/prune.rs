@@ -6,6 +6,7 @@ use crate::entry::{Body, Dropped, Seq};
 use crate::notice::Notice;
 use crate::policy::Backlog;
 use crate::refusal::Refusal;
+use crate::retention::Forewarned;
 use crate::segment;
 use crate::session::{Number, Session, Status};
 use crate::state::State;
@@ -21,10 +22,20 @@ pub(super) fn prune(mut desk: Desk<'_>, keep: Backlog) -> Result<Decided, Refusa
 }
 
 /// Drops sessions that are past what is to be kept; the active one stays, whatever its age and size.
-pub(super) fn retire(mut desk: Desk<'_>, sessions: &[Number]) -> Result<Decided, Refusal> {
+pub(super) fn retire(
+    mut desk: Desk<'_>,
+    sessions: &[Number],
+    notice: Forewarned,
+) -> Result<Decided, Refusal> {
     let session = desk.latest()?;
     let about = desk.note_command()?;
-    let goes = |number: &&Number| **number != session && desk.state().live(**number).is_some();
+    let (state, now) = (desk.state(), desk.draft.effective_now());
+    let may_go = |number: Number| match notice {
+        Forewarned::No => true,
+        Forewarned::Yes => state.farewell(number).is_some_and(|farewell| farewell.due <= now),
+    };
+    let stays = |number: Number| number == session || state.live(number).is_none() || state.is_kept(number);
+    let goes = |number: &&Number| !stays(**number) && may_go(**number);
     let sessions: Vec<Number> = sessions.iter().filter(goes).copied().collect();
     let notice = Notice::Pruned { sessions: drop_these(&mut desk, sessions)? };
     desk.close(Verdict::commanded(Action::Command, "prune", session, notice).about(about))
@@ -40,7 +51,8 @@ pub(super) fn drop_oldest(desk: &mut Desk<'_>, keep: Backlog, spare: Option<Numb
     live.retain(|number| Some(*number) != active);
     // Work that was left open goes after what is over.
     let at_work = |number: &Number| state.standing.open_task(*number).is_some();
-    live.sort_by_key(|number| (Some(*number) == spare, at_work(number), *number));
+    // Who asked for a session to be kept loses it last: the backlog is a bound all the same (P-8).
+    live.sort_by_key(|number| (Some(*number) == spare, state.is_kept(*number), at_work(number), *number));
     let sessions = live.into_iter().take(excess).collect();
     drop_these(desk, sessions)
 }

@@ -22,6 +22,7 @@ pub(super) fn refuse(mut desk: Desk<'_>, refusal: &str) -> Result<Decided, Refus
         thresholds: None,
         alternatives: Vec::new(),
         notice: None,
+        also: None,
         refusal: Some(refusal.to_owned()),
     })))?;
     let decided = desk.close_quietly(session, about);

@@ -14,6 +14,7 @@ use crate::digest::Digest;
 use crate::memory::{Archived, Remembered};
 use crate::message::{Message, Role};
 use crate::pins::Pinned;
+use crate::retention::Retiring;
 use crate::segment;
 use crate::task::canonical::CanonicalCommit;
 use crate::task::commit::WorkCommit;
@@ -136,6 +137,8 @@ kinds! {
     Remembered = 40, "remembered";
     /// A session was looked at for what is worth keeping.
     Archived = 41, "archived";
+    /// Sessions are announced to go, or are not to go after all.
+    Retiring = 42, "retiring";
 }
 
 impl Kind {
@@ -230,6 +233,8 @@ pub enum Body {
     Remembered(Remembered),
     /// A session was looked at for what is worth keeping.
     Archived(Archived),
+    /// Sessions are announced to go, or are not to go after all.
+    Retiring(Retiring),
     /// This body was erased; what it was is known by its kind only.
     Gone(Kind),
 }
@@ -281,6 +286,7 @@ impl Body {
             Self::Pinned(_) => Kind::Pinned,
             Self::Remembered(_) => Kind::Remembered,
             Self::Archived(_) => Kind::Archived,
+            Self::Retiring(_) => Kind::Retiring,
             Self::Gone(kind) => *kind,
         }
     }
@@ -312,6 +318,7 @@ impl Body {
             Self::Pinned(body) => serde_json::to_string(body),
             Self::Remembered(body) => serde_json::to_string(body),
             Self::Archived(body) => serde_json::to_string(body),
+            Self::Retiring(body) => serde_json::to_string(body),
         }
     }
 
@@ -348,6 +355,7 @@ impl Body {
             Kind::Pinned => Self::Pinned(serde_json::from_str(text)?),
             Kind::Remembered => Self::Remembered(serde_json::from_str(text)?),
             Kind::Archived => Self::Archived(serde_json::from_str(text)?),
+            Kind::Retiring => Self::Retiring(serde_json::from_str(text)?),
         })
     }
 }

@@ -59,6 +59,7 @@ impl Engine {
             | Slash::Answer(_)
             | Slash::Control(_)
             | Slash::Delete(_)
+            | Slash::Keep(..)
             | Slash::Agents
             | Slash::Agent(_)
             | Slash::AgentUse(_)

@@ -21,6 +21,7 @@ pub(crate) fn request(slash: &Slash) -> Option<Request> {
         Slash::Rename(pick, title) => Request::Rename(*pick, title.clone()),
         Slash::Fork(at) => Request::Fork(Pick::Latest, *at),
         Slash::Split(at) => Request::Split(*at),
+        Slash::Keep(index, wish) => Request::Wish(Pick::Listed(*index), *wish),
         Slash::Delete(index) => Request::Delete(Pick::Listed(*index)),
         Slash::Answer(answer) => Request::Answer(*answer),
         Slash::Control(model) => Request::Control(Pick::Latest, model.clone()),
@@ -63,6 +64,7 @@ fn typed(request: &Request) -> words::Command {
         Request::Resume(_) => words::Command::SessionResume,
         Request::Rename(..) => words::Command::SessionRename,
         Request::Fork(..) => words::Command::SessionFork,
+        Request::Wish(..) => words::Command::SessionKeep,
         Request::Delete(_) => words::Command::SessionDelete,
         _ => words::Command::SessionShow,
     }

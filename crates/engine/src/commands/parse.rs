@@ -4,6 +4,7 @@ use crate::request::Pick;
 use crate::words::Command;
 use segue_core::entry::Seq;
 use segue_core::observed::Answer;
+use segue_core::retention::Wish;
 use segue_core::session::Title;
 
 /// How many decisions `/why` explains at most.
@@ -28,6 +29,8 @@ pub enum Slash {
     Fork(Option<Seq>),
     /// `/session split MESSAGE`.
     Split(Seq),
+    /// `/session keep N [off]`.
+    Keep(usize, Wish),
     /// `/session delete N`.
     Delete(usize),
     /// `/continue`, `/fresh`, `/older`.
@@ -156,6 +159,7 @@ fn session(rest: &str) -> Parsed {
         "" | "list" | "ls" => Ok(Slash::List),
         "resume" => number().map(Slash::Resume).ok_or(Command::SessionResume),
         "delete" => number().map(Slash::Delete).ok_or(Command::SessionDelete),
+        "keep" => keep(rest).ok_or(Command::SessionKeep),
         "show" if rest.is_empty() => Ok(Slash::Show(Pick::Latest)),
         "show" => number().map(|n| Slash::Show(Pick::Listed(n))).ok_or(Command::SessionShow),
         "fork" if rest.is_empty() => Ok(Slash::Fork(None)),
@@ -168,6 +172,16 @@ fn session(rest: &str) -> Parsed {
         Ok(slash) => Parsed::Slash(slash),
         Err(usage) => Parsed::Usage(usage),
     }
+}
+
+/// Reads `N`, or `N off`.
+fn keep(rest: &str) -> Option<Slash> {
+    let (number, wish) = match rest.split_once(char::is_whitespace) {
+        Some((number, off)) if off.trim().eq_ignore_ascii_case("off") => (number, Wish::Release),
+        Some(_) => return None,
+        None => (rest, Wish::Keep),
+    };
+    Some(Slash::Keep(number.parse().ok().filter(|n| *n > 0)?, wish))
 }
 
 /// Reads `[N] TITLE`: a number alone is a title.
@@ -213,6 +227,8 @@ mod tests {
         assert_eq!(slash("/session"), Slash::List);
         assert_eq!(slash("/session resume 2"), Slash::Resume(2));
         assert_eq!(slash("/session show"), Slash::Show(Pick::Latest));
+        assert_eq!(slash("/session keep 2"), Slash::Keep(2, Wish::Keep));
+        assert_eq!(slash("/session keep 2 off"), Slash::Keep(2, Wish::Release));
         assert_eq!(slash("/session fork 12"), Slash::Fork(Some(Seq(12))));
         let title = |t| Title::new(t).unwrap();
         assert_eq!(
@@ -231,6 +247,8 @@ mod tests {
             ("/session resume 0", Command::SessionResume),
             ("/session resume -1", Command::SessionResume),
             ("/session resume 99999999999999999999", Command::SessionResume),
+            ("/session keep", Command::SessionKeep),
+            ("/session keep 2 on", Command::SessionKeep),
             ("/session rename", Command::SessionRename),
             ("/session split soon", Command::SessionSplit),
             ("/why not", Command::Why),

@@ -18,6 +18,7 @@ pub use schema::Hint;
 pub use values::{ControlModel, Language, UnknownCommand};
 
 use crate::memory::Keep;
+use crate::retention::Retention;
 use crate::route::{self, DmScope, Links, Routing};
 use jiff::SignedDuration;
 use jiff::civil::Time;
@@ -33,12 +34,16 @@ use segue_core::policy::{
 use segue_core::scope;
 use std::collections::BTreeMap;
 use toml::Value;
+use values::Age;
 
 /// The built-in layer.
 pub const DEFAULTS: &str = include_str!("defaults.toml");
 
 /// How many tokens fit into a context window, unless it is said.
 const CONTEXT_WINDOW: u64 = 128_000;
+
+/// How long before a session goes that is announced, unless it is said.
+const RETENTION_GRACE: SignedDuration = SignedDuration::from_hours(7 * 24);
 
 /// The settings, each of its own type.
 #[derive(Debug, Clone, PartialEq)]
@@ -183,6 +188,10 @@ struct Overrides {
     question_cooldown: Option<SignedDuration>,
     context_window: Option<u64>,
     memory: Option<Keep>,
+    retention_age: Option<Age>,
+    retention_count: Option<u64>,
+    retention_bytes: Option<u64>,
+    retention_grace: Option<SignedDuration>,
 }
 
 impl Config {
@@ -312,6 +321,21 @@ impl Config {
     /// Returns whose sessions are remembered, for a scope.
     pub fn memory_for(&self, scope: &scope::Key) -> Keep {
         self.pick(scope, None, |o| o.memory).unwrap_or_default()
+    }
+
+    /// Returns what is kept of a scope, and how long before it goes that is announced.
+    pub fn retention_for(&self, scope: &scope::Key) -> (Retention, SignedDuration) {
+        let age = self.pick(scope, None, |o| o.retention_age).unwrap_or_default();
+        let bound = |get: fn(&Overrides) -> Option<u64>| self.pick(scope, None, get).filter(|max| *max > 0);
+        let keep = Retention {
+            count_max: bound(|o| o.retention_count).and_then(|max| usize::try_from(max).ok()),
+            age_max: match age {
+                Age::Never => None,
+                Age::Past(age) => Some(age),
+            },
+            bytes_max: bound(|o| o.retention_bytes),
+        };
+        (keep, self.pick(scope, None, |o| o.retention_grace).unwrap_or(RETENTION_GRACE))
     }
 
     fn pick<T>(

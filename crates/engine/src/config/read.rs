@@ -66,6 +66,14 @@ impl Reader<'_> {
             shift_cooldown: self.duration(&below(above, "lifecycle.shift.cooldown")),
             question_cooldown: self.duration(&below(above, "lifecycle.question.cooldown")),
             memory: self.choice(&below(above, "memory.keep"), values::KEEPS),
+            retention_age: self.value(
+                &below(above, "retention.age"),
+                "write \"never\", or a length of time such as \"90d\"",
+                values::age,
+            ),
+            retention_count: self.bound(&below(above, "retention.count")),
+            retention_bytes: self.bound(&below(above, "retention.bytes")),
+            retention_grace: self.duration(&below(above, "retention.grace")),
             context_window: self.value(
                 &below(above, "context.window"),
                 "write how many tokens fit, from 1000 to 100000000",
@@ -209,6 +217,12 @@ impl Reader<'_> {
     fn duration(&mut self, path: &Path) -> Option<SignedDuration> {
         let allowed = "write a length of time longer than nothing, such as \"12h\", \"90m\" or \"7d\"";
         self.value(path, allowed, values::duration)
+    }
+
+    fn bound(&mut self, path: &Path) -> Option<u64> {
+        self.value(path, "write a whole number, 0 for no bound", |value| {
+            value.as_integer().and_then(|number| u64::try_from(number).ok())
+        })
     }
 
     fn share(&mut self, path: &Path) -> Option<Share> {

@@ -52,6 +52,24 @@ impl UnknownCommand {
 pub(super) const KEEPS: &[(&str, Keep)] =
     &[("personal", Keep::Personal), ("all", Keep::All), ("nothing", Keep::Nothing)];
 
+/// How long a session is kept after its last message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum Age {
+    /// For good.
+    #[default]
+    Never,
+    /// For so long.
+    Past(SignedDuration),
+}
+
+/// Reads "never" or a length of time.
+pub(super) fn age(value: &Value) -> Option<Age> {
+    match value.as_str().map(str::trim) {
+        Some("never") => Some(Age::Never),
+        _ => duration(value).map(Age::Past),
+    }
+}
+
 /// The choices of `auto_route`.
 pub(super) const AUTO_ROUTES: &[(&str, AutoRoute)] =
     &[("auto", AutoRoute::Auto), ("never", AutoRoute::Never)];

@@ -21,6 +21,8 @@ pub enum Command {
     SessionFork,
     /// Moves the later part of a session to a new one.
     SessionSplit,
+    /// Keeps a session, whatever its age.
+    SessionKeep,
     /// Drops a session.
     SessionDelete,
     /// Answers a question: it goes on.
@@ -59,7 +61,7 @@ pub enum Command {
 
 impl Command {
     /// All commands, in the order of `/help`.
-    pub const ALL: [Self; 26] = [
+    pub const ALL: [Self; 27] = [
         Self::New,
         Self::Reset,
         Self::Undo,
@@ -69,6 +71,7 @@ impl Command {
         Self::SessionRename,
         Self::SessionFork,
         Self::SessionSplit,
+        Self::SessionKeep,
         Self::SessionDelete,
         Self::Continue,
         Self::Fresh,
@@ -114,6 +117,7 @@ impl Command {
             Self::SessionRename => "/session rename [N] TITLE",
             Self::SessionFork => "/session fork [M]",
             Self::SessionSplit => "/session split M",
+            Self::SessionKeep => "/session keep N [off]",
             Self::SessionDelete => "/session delete N",
             Self::Continue => "/continue",
             Self::Fresh => "/fresh",

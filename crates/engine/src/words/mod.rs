@@ -9,6 +9,7 @@ mod en;
 mod nearest;
 pub mod pins;
 pub mod recall;
+pub mod retention;
 pub mod tasks;
 #[cfg(test)]
 mod tests;

@@ -1,6 +1,7 @@
 //! All texts, side by side: a snapshot for each language is what a translator reads.
 
 use super::*;
+use jiff::civil::date;
 use segue_core::decision::{Action, Tip};
 use segue_core::digest::Digest;
 use segue_core::entry::Seq;
@@ -9,6 +10,7 @@ use segue_core::notice::Limit;
 use segue_core::notice::{Repinned, Reversal, Since, Stake, Summary, WayBack};
 use segue_core::observed::{Ailment, Answer, Share};
 use segue_core::pins::Model;
+use segue_core::retention::{Past, Wish};
 
 const HOUR: i64 = 3_600_000;
 
@@ -24,6 +26,8 @@ fn notices() -> Vec<Notice> {
         pruned,
         way_back: WayBack::Open,
     };
+    let going =
+        |sessions: &[Number], past| Notice::Going { sessions: sessions.to_vec(), past, on: date(2026, 3, 8) };
     vec![
         Notice::Started { session: two, pruned: 0 },
         Notice::Started { session: Number(21), pruned: 1 },
@@ -115,6 +119,12 @@ fn notices() -> Vec<Notice> {
         Notice::Pruned { sessions: 0 },
         Notice::Pruned { sessions: 1 },
         Notice::Pruned { sessions: 5 },
+        going(&[one], Some(Past::Age { limit_ms: 90 * 24 * HOUR })),
+        going(&[one, two], Some(Past::Count { limit: 10 })),
+        going(&[one, two, Number(3), Number(4)], Some(Past::Size { limit_bytes: 5_000_000 })),
+        going(&[one, two, Number(3)], None),
+        Notice::Wished { session: one, wish: Wish::Keep },
+        Notice::Wished { session: one, wish: Wish::Release },
         Notice::Erased { entries: 1 },
         Notice::Erased { entries: 3 },
     ]
@@ -291,7 +301,7 @@ fn p10_every_text_is_one_line() {
 fn commands_have_names() {
     let names: Vec<&str> = Command::ALL.iter().map(|command| command.name()).collect();
     let expected = "/new /reset /undo /session list /session resume /session show /session rename /session fork \
-                    /session split /session delete /continue /fresh /older /control /agent list \
+                    /session split /session keep /session delete /continue /fresh /older /control /agent list \
                     /agent show /agent use /skills /skill /reload_skills /reload_persona /model /recall /status /why /help";
     assert_eq!(names.join(" "), expected);
 }

@@ -1,6 +1,6 @@
 //! Sessions and decisions as lines: what `/session list`, `/status` and `/why` answer.
 
-use super::{Language, age, reason, tip};
+use super::{Language, age, duration, reason, tip};
 use crate::history::{Explained, Listed};
 use segue_core::Timestamp;
 use segue_core::decision::Action;
@@ -27,17 +27,33 @@ fn title(language: Language, session: &Listed) -> &str {
     }
 }
 
+/// Tells whether a session is kept or will go by itself, to stand behind its age.
+fn fate(language: Language, session: &Listed, now: Timestamp) -> String {
+    let left =
+        session.goes_at.map(|due| i64::try_from(due.duration_since(now).as_millis()).unwrap_or(i64::MAX));
+    match (session.kept, left, language) {
+        (true, _, Language::En) => ", kept".to_owned(),
+        (true, _, Language::Zh) => "，保留".to_owned(),
+        (false, Some(..=0), Language::En) => ", goes soon".to_owned(),
+        (false, Some(..=0), Language::Zh) => "，即将清理".to_owned(),
+        (false, Some(ms), Language::En) => format!(", goes in {}", duration(language, ms)),
+        (false, Some(ms), Language::Zh) => format!("，{}后清理", duration(language, ms)),
+        (false, None, _) => String::new(),
+    }
+}
+
 /// Writes a session as a line of a list; the active one is marked.
 pub fn listed(language: Language, session: &Listed, now: Timestamp) -> String {
     let mark = if session.active { '*' } else { ' ' };
     let (index, title, n) = (session.index, title(language, session), session.messages);
     let ago = ago(language, session.updated_at, now);
+    let fate = fate(language, session, now);
     match language {
         Language::En => {
             let messages = if n == 1 { "message" } else { "messages" };
-            format!("{mark} {index}  {title} ({n} {messages}, {ago})")
+            format!("{mark} {index}  {title} ({n} {messages}, {ago}{fate})")
         }
-        Language::Zh => format!("{mark} {index}  {title}（{n} 条消息，{ago}）"),
+        Language::Zh => format!("{mark} {index}  {title}（{n} 条消息，{ago}{fate}）"),
     }
 }
 

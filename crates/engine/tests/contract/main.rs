@@ -7,5 +7,6 @@ mod lifecycle;
 mod memory;
 mod navigation;
 mod recall;
+mod retention;
 mod script;
 mod users;

@@ -70,13 +70,21 @@ fn greet(engine: &Engine, scope: &scope::Key, speaker: Option<&Speaker>) -> std:
 }
 
 impl Talk {
-    /// Keeps what is worth keeping of a session that was left. It waits in the log if that fails.
+    /// Keeps what is worth keeping of a session that was left, and lets go what is past its time. Both wait in the
+    /// log if that fails.
     async fn tend(&self, outcome: &Outcome) {
         let left = matches!(
             outcome.action,
             Action::New | Action::NewCarryOver | Action::Fork | Action::Resume | Action::Split
         );
-        if left && let Err(error) = memory::tend(&self.engine, &self.scope).await {
+        if !left {
+            return;
+        }
+        if let Err(error) = memory::tend(&self.engine, &self.scope).await {
+            out::error(error);
+        }
+        // What is announced now is told with the next message.
+        if let Err(error) = self.engine.retain(&self.scope, self.engine.now()).await {
             out::error(error);
         }
     }

@@ -142,7 +142,8 @@ async fn find(engine: &Engine, scope: &scope::Key, number: Seq) -> anyhow::Resul
     })
 }
 
-async fn scopes(engine: &Engine, scope: Option<scope::Key>) -> anyhow::Result<Vec<scope::Key>> {
+/// Lists the scopes that are meant: one, or all.
+pub async fn scopes(engine: &Engine, scope: Option<scope::Key>) -> anyhow::Result<Vec<scope::Key>> {
     if let Some(scope) = scope {
         engine.state(&scope).await?;
         return Ok(vec![scope]);

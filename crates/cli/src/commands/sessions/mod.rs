@@ -11,6 +11,7 @@ use crate::setup::{self, Absent};
 use crate::{Exit, json, layout, out};
 use anyhow::bail;
 use segue_core::decision::Action;
+use segue_core::retention::Wish;
 use segue_core::scope;
 use segue_core::session::{Key, Title};
 use segue_engine::pins::Repin;
@@ -38,6 +39,10 @@ pub async fn run(common: &Common, verb: Sessions) -> anyhow::Result<Exit> {
         Sessions::Split { scope, at } => (scope, Request::Split(at)),
         Sessions::Undo { scope } => (scope, Request::Undo),
         Sessions::Delete { key } => (key.scope.clone(), Request::Delete(numbered(&key))),
+        Sessions::Keep { key, off } => {
+            let wish = if off { Wish::Release } else { Wish::Keep };
+            (key.scope.clone(), Request::Wish(numbered(&key), wish))
+        }
         Sessions::Merge { from, into } => {
             if from.scope != into.scope {
                 bail!("sessions of two scopes cannot be merged: a scope never sees another one");
@@ -84,7 +89,9 @@ pub async fn ask(
 
 /// Names the commands of the shell where the engine, which speaks to people in a chat, names those of a chat.
 fn for_shell(scope: &scope::Key, text: &str) -> String {
-    const COMMANDS: [(&str, &str); 5] = [
+    const COMMANDS: [(&str, &str); 7] = [
+        ("/session keep N off", "`segue sessions keep KEY --off`"),
+        ("/session keep N", "`segue sessions keep KEY`"),
         ("/session resume N", "segue sessions resume SCOPE N"),
         ("/session list", "`segue sessions list SCOPE`"),
         ("/session show", "`segue sessions show KEY`"),

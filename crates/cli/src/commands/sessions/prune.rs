@@ -5,9 +5,10 @@ use crate::args::Common;
 use crate::sessions_args::Prune;
 use crate::setup::{self, Absent};
 use crate::{Exit, json, layout, out};
+use segue_core::retention::Forewarned;
 use segue_core::session::Number;
 use segue_engine::Request;
-use segue_engine::retention::{Past, Retention};
+use segue_engine::retention::Retention;
 use serde_json::{Value, json};
 
 pub async fn run(common: &Common, bounds: Prune) -> anyhow::Result<Exit> {
@@ -18,20 +19,15 @@ pub async fn run(common: &Common, bounds: Prune) -> anyhow::Result<Exit> {
     let going = engine.past_retention(&scope, &keep, engine.now()).await?;
     if !dry_run {
         let sessions: Vec<Number> = going.iter().map(|going| going.session).collect();
-        return ask(common, &engine, &scope, &Request::Retire(sessions)).await;
+        return ask(common, &engine, &scope, &Request::Retire(sessions, Forewarned::No)).await;
     }
     let state = engine.state(&scope).await?;
-    let why = |past| match past {
-        Past::Age => "age",
-        Past::Count => "count",
-        Past::Size => "size",
-    };
     if common.json {
         let shape = |going: &segue_engine::retention::Going| {
             json!({
                 "session": state.key(going.session).to_string(),
                 "updated_at": going.updated_at.to_string(),
-                "past": why(going.past),
+                "past": going.past.name(),
             })
         };
         json::print(&going.iter().map(shape).collect::<Vec<Value>>())?;
@@ -46,7 +42,7 @@ pub async fn run(common: &Common, bounds: Prune) -> anyhow::Result<Exit> {
         out::line(format!(
             "{} would go (past its {}; last used {at})",
             state.key(going.session),
-            why(going.past)
+            going.past.name()
         ))?;
     }
     Ok(Exit::Done)

@@ -10,6 +10,7 @@ use super::{Command, Keys, Language, Trouble};
 use segue_core::decision::Action;
 use segue_core::notice::{Limit, Notice, Reversal, Since, Stake, Summary, WayBack};
 use segue_core::refusal::Refusal;
+use segue_core::retention::Wish;
 
 pub(super) fn notice(keys: &Keys<'_>, notice: &Notice) -> String {
     let key = |session: &_| keys.of(*session);
@@ -170,6 +171,13 @@ pub(super) fn notice(keys: &Keys<'_>, notice: &Notice) -> String {
         Notice::Deleted { session } => format!("Deleted {}.", key(session)),
         Notice::Pruned { sessions: 0 } => "There was nothing to prune.".to_owned(),
         Notice::Pruned { sessions } => format!("Pruned {}.", count(*sessions, "old session")),
+        Notice::Going { sessions, past, on } => super::retention::going_en(keys, sessions, *past, *on),
+        Notice::Wished { session, wish: Wish::Keep } => {
+            format!("{} is kept, whatever its age. /session keep N off lets it go.", key(session))
+        }
+        Notice::Wished { session, wish: Wish::Release } => {
+            format!("{} goes when its time has come, like the others.", key(session))
+        }
         Notice::Erased { entries } => format!("Erased {} for good.", count(*entries, "message")),
     }
 }
@@ -235,6 +243,7 @@ pub(super) fn about(command: Command) -> &'static str {
         Command::SessionRename => "give session N, or this one, a title",
         Command::SessionFork => "start a new session with the past of this one, up to message M",
         Command::SessionSplit => "move message M and all after it to a new session",
+        Command::SessionKeep => "keep session N, whatever its age; with off, not any more",
         Command::SessionDelete => "delete session N",
         Command::Continue => "answer our question: go on here",
         Command::Fresh => "answer our question: start fresh with that message",
@@ -259,7 +268,11 @@ pub(super) fn usage(command: Command) -> String {
     let syntax = command.syntax();
     match command {
         Command::New | Command::Reset => format!("Usage: {syntax}"),
-        Command::SessionResume | Command::SessionShow | Command::SessionRename | Command::SessionDelete => {
+        Command::SessionResume
+        | Command::SessionShow
+        | Command::SessionRename
+        | Command::SessionKeep
+        | Command::SessionDelete => {
             format!("Usage: {syntax} (N is a number from /session list)")
         }
         Command::SessionFork | Command::SessionSplit => {

@@ -10,6 +10,7 @@ use super::{Command, Keys, Language, Trouble};
 use segue_core::decision::Action;
 use segue_core::notice::{Limit, Notice, Reversal, Since, Stake, Summary, WayBack};
 use segue_core::refusal::Refusal;
+use segue_core::retention::Wish;
 
 pub(super) fn notice(keys: &Keys<'_>, notice: &Notice) -> String {
     let key = |session: &_| keys.of(*session);
@@ -160,6 +161,13 @@ pub(super) fn notice(keys: &Keys<'_>, notice: &Notice) -> String {
         Notice::Deleted { session } => format!("已删除 {}。", key(session)),
         Notice::Pruned { sessions: 0 } => "没有需要清理的会话。".to_owned(),
         Notice::Pruned { sessions } => format!("已清理 {sessions} 个旧会话。"),
+        Notice::Going { sessions, past, on } => super::retention::going_zh(keys, sessions, *past, *on),
+        Notice::Wished { session, wish: Wish::Keep } => {
+            format!("{} 会一直保留。输入 /session keep N off 可取消。", key(session))
+        }
+        Notice::Wished { session, wish: Wish::Release } => {
+            format!("{} 不再特别保留，到期会像其他会话一样清理。", key(session))
+        }
         Notice::Erased { entries } => format!("已彻底抹去 {entries} 条消息。"),
     }
 }
@@ -221,6 +229,7 @@ pub(super) fn about(command: Command) -> &'static str {
         Command::SessionRename => "给第 N 个会话（或当前会话）起个标题",
         Command::SessionFork => "以当前会话到 M 号消息为止的内容开始新会话",
         Command::SessionSplit => "把 M 号消息及之后的内容移到新会话",
+        Command::SessionKeep => "一直保留第 N 个会话；加 off 则取消",
         Command::SessionDelete => "删除第 N 个会话",
         Command::Continue => "回答我们的问题：在这里继续",
         Command::Fresh => "回答我们的问题：用那条消息重新开始",
@@ -245,7 +254,11 @@ pub(super) fn usage(command: Command) -> String {
     let syntax = command.syntax();
     match command {
         Command::New | Command::Reset => format!("用法：{syntax}"),
-        Command::SessionResume | Command::SessionShow | Command::SessionRename | Command::SessionDelete => {
+        Command::SessionResume
+        | Command::SessionShow
+        | Command::SessionRename
+        | Command::SessionKeep
+        | Command::SessionDelete => {
             format!("用法：{syntax}（N 是 /session list 里的编号）")
         }
         Command::SessionFork | Command::SessionSplit => {

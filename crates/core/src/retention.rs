@@ -1,0 +1,208 @@
+//! Retention: sessions that are past what is kept are announced first, and go only when their day has come.
+//!
+//! An announcement is an entry, so it outlives a restart, and so does that the person was told of it. It is void as
+//! soon as anything is said in the session again.
+
+use crate::Timestamp;
+use crate::notice::Notice;
+use crate::session::Number;
+use crate::standing::Standing;
+use crate::state::State;
+use jiff::tz::TimeZone;
+use serde::{Deserialize, Serialize};
+
+/// Why a session is past what is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Past {
+    /// Nothing was said in it for too long.
+    Age {
+        /// How long is kept.
+        limit_ms: i64,
+    },
+    /// There are more than are kept.
+    Count {
+        /// How many are kept.
+        limit: u64,
+    },
+    /// All together take more room than they may.
+    Size {
+        /// How many bytes they may take.
+        limit_bytes: u64,
+    },
+}
+
+impl Past {
+    /// Returns the word for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Age { .. } => "age",
+            Self::Count { .. } => "count",
+            Self::Size { .. } => "size",
+        }
+    }
+}
+
+/// A session that is to go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Going {
+    /// The session.
+    pub session: Number,
+    /// Why.
+    pub past: Past,
+}
+
+/// What happens to sessions before they go by themselves.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Retiring {
+    /// They will go.
+    Announced {
+        /// The sessions.
+        sessions: Vec<Going>,
+        /// Not before this.
+        due: Timestamp,
+    },
+    /// They will not go after all.
+    Withdrawn {
+        /// The sessions.
+        sessions: Vec<Number>,
+    },
+    /// The person was told of all that is announced.
+    Told,
+    /// The person wants a session to be kept.
+    Kept {
+        /// The session.
+        session: Number,
+    },
+    /// The person does not want that any more.
+    Released {
+        /// The session.
+        session: Number,
+    },
+}
+
+/// An announcement that a session will go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Farewell {
+    /// When it was made.
+    pub at: Timestamp,
+    /// When the session may go.
+    pub due: Timestamp,
+    /// Why.
+    pub past: Past,
+    /// Whether the person knows.
+    #[serde(default, skip_serializing_if = "Word::is_told")]
+    pub word: Word,
+}
+
+/// Whether the person was told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Word {
+    /// Yes.
+    #[default]
+    Told,
+    /// Not yet.
+    Untold,
+}
+
+impl Word {
+    fn is_told(&self) -> bool {
+        *self == Self::Told
+    }
+}
+
+/// Whether a person wants a session to be kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Wish {
+    /// It is kept, whatever its age.
+    Keep,
+    /// It goes when its time has come.
+    Release,
+}
+
+/// Whether sessions go only if that was announced, and their day has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Forewarned {
+    /// Yes: nobody asked for it just now.
+    Yes,
+    /// No: somebody says that they go.
+    No,
+}
+
+impl State {
+    /// Returns the announcement that a session will go, unless something was said in it since, or it is the latest one.
+    pub fn farewell(&self, session: Number) -> Option<&Farewell> {
+        self.live(session)?;
+        let farewell = self.standing.retiring.get(&session)?;
+        let silent = self.updated_at(session).is_some_and(|updated_at| updated_at <= farewell.at);
+        (silent && self.latest() != Some(session)).then_some(farewell)
+    }
+
+    /// Tells whether a person wants a session to be kept.
+    pub fn is_kept(&self, session: Number) -> bool {
+        self.standing.spared.contains(&session)
+    }
+}
+
+/// Makes the notice of what was announced and not yet told. It costs nothing where nothing is announced.
+pub(crate) fn untold(state: &State, zone: &TimeZone) -> Option<Notice> {
+    let standing = &state.standing;
+    let waits = |farewell: &Farewell| farewell.word == Word::Untold;
+    if !standing.retiring.values().any(waits) {
+        return None;
+    }
+    let going = || {
+        let numbers = standing.retiring.keys().filter(|number| !state.is_kept(**number));
+        numbers.filter_map(|number| Some((*number, state.farewell(*number).filter(|f| waits(f))?)))
+    };
+    let sessions: Vec<Number> = going().map(|(number, _)| number).collect();
+    let (_, first) = going().min_by_key(|(_, farewell)| farewell.due)?;
+    let past = going().all(|(_, farewell)| farewell.past == first.past).then_some(first.past);
+    Some(Notice::Going { sessions, past, on: first.due.to_zoned(zone.clone()).date() })
+}
+
+/// Folds in what happens to sessions before they go.
+pub(crate) fn take_in(standing: &mut Standing, at: Timestamp, retiring: &Retiring) {
+    match retiring {
+        Retiring::Announced { sessions, due } => {
+            let farewell = |going: &Going| {
+                (going.session, Farewell { at, due: *due, past: going.past, word: Word::Untold })
+            };
+            standing.retiring.extend(sessions.iter().map(farewell));
+        }
+        Retiring::Withdrawn { sessions } => {
+            standing.retiring.retain(|number, _| !sessions.contains(number));
+        }
+        Retiring::Told => standing.retiring.values_mut().for_each(|farewell| farewell.word = Word::Told),
+        Retiring::Kept { session } => {
+            standing.retiring.remove(session);
+            standing.spared.insert(*session);
+        }
+        Retiring::Released { session } => _ = standing.spared.remove(session),
+    }
+}
+
+/// Tells whether anything is known here about a session.
+pub(crate) fn knows(standing: &Standing, session: Number) -> bool {
+    standing.retiring.contains_key(&session) || standing.spared.contains(&session)
+}
+
+/// Folds in that a session is gone.
+pub(crate) fn forget(standing: &mut Standing, session: Number) {
+    standing.retiring.remove(&session);
+    standing.spared.remove(&session);
+}
+
+/// Folds in that one session went into another one: who wanted the first to be kept wants what it said to be kept.
+pub(crate) fn join(standing: &mut Standing, from: Number, into: Number) {
+    standing.retiring.remove(&from);
+    if standing.spared.remove(&from) {
+        standing.retiring.remove(&into);
+        standing.spared.insert(into);
+    }
+}

@@ -1,0 +1,192 @@
+//! Retention that runs by itself: announced first, told, and only then done (X-1, P-8, P-11).
+
+use super::script::{Stage, play, stage_on};
+use segue_core::Timestamp;
+use segue_core::notice::Notice;
+use segue_core::session::Number;
+use segue_engine::retention::Retained;
+use segue_store::Store;
+use segue_store::files::Files;
+use segue_store::memory::Memory;
+use segue_store::sqlite::Sqlite;
+use std::sync::Arc;
+
+/// Only commands move a session here: the clock is not what is tested.
+const QUIET: &str = "lifecycle.auto_route = 'never'\n";
+
+const AGE: &str = "lifecycle.auto_route = 'never'\n[retention]\nage = '30d'\ngrace = '7d'";
+
+const SCRIPT: &str = "
+    10:00 user: I'm allergic to nuts. Find me a cake for Sunday.
+    10:01 user: /new
+    10:02 user: How do I whiten grout?
+    10:03 user: /new
+    40d 10:01 user: Plan a trip to Graz.
+";
+
+fn day(days: i64, hour: i64) -> Timestamp {
+    let begin: Timestamp = "2026-03-01T00:00:00Z".parse().unwrap();
+    begin + jiff::SignedDuration::from_hours(24 * days + hour)
+}
+
+async fn retain(stage: &Stage, at: Timestamp) -> (Vec<u32>, Vec<u32>, Vec<u32>) {
+    let Retained { goes, announced, stays, .. } = stage.engine.retain(&stage.scope, at).await.unwrap();
+    let numbers = |list: Vec<segue_engine::retention::Going>| list.iter().map(|g| g.session.0).collect();
+    (numbers(goes), numbers(announced), stays.iter().map(|n| n.0).collect())
+}
+
+async fn sessions(stage: &Stage) -> Vec<u32> {
+    stage.state().await.list().map(|(number, _)| number.0).collect()
+}
+
+/// X-1: nothing goes that was not announced a time of grace ago, and the person is told once, in words.
+#[tokio::test]
+async fn x1_what_goes_by_itself_is_announced_first() {
+    let folder = tempfile::tempdir().unwrap();
+    let stores: [Arc<dyn Store>; 3] = [
+        Arc::new(Memory::default()),
+        Arc::new(Sqlite::open(&folder.path().join("segue.db")).unwrap()),
+        Arc::new(Files::open(&folder.path().join("files")).unwrap()),
+    ];
+    for store in stores {
+        let mut stage = stage_on(store, AGE).await;
+        stage.play(SCRIPT).await;
+        let plan = stage.engine.retention_plan(&stage.scope, day(40, 11)).await.unwrap();
+        assert_eq!(plan.announced.len(), 2);
+        assert!(stage.state().await.standing.retiring.is_empty(), "a plan changes nothing");
+        assert_eq!(retain(&stage, day(40, 11)).await, (vec![], vec![2, 1], vec![]));
+        assert_eq!(retain(&stage, day(41, 0)).await, (vec![], vec![], vec![]), "once");
+        stage.play("41d 10:00 user: How far is it by train?").await;
+        let said = stage.last().clone();
+        assert_eq!(
+            said.notice.as_deref().unwrap().lines().last().unwrap(),
+            "2 old sessions will go from 2026-04-17 on (not used for more than 30 d): \
+             agent:main:cli:direct:me, agent:main:cli:direct:me#2. \
+             /session list shows what goes, /session keep N keeps it."
+        );
+        stage.play("41d 10:01 user: And by car?").await;
+        assert_eq!(stage.last().also, None, "it is told once");
+        assert!(said.also.is_some() && !matches!(said.announces, Some(Notice::Going { .. })));
+        // Not a minute before its day.
+        assert_eq!(retain(&stage, day(47, 10)).await, (vec![], vec![], vec![]));
+        assert_eq!(sessions(&stage).await, [3, 2, 1]);
+        assert_eq!(retain(&stage, day(47, 11)).await, (vec![2, 1], vec![], vec![]));
+        assert_eq!(sessions(&stage).await, [3]);
+        assert!(stage.state().await.standing.retiring.is_empty());
+        // P-11: what is worth keeping was kept with the same append.
+        let kept = stage.engine.memories(&stage.scope).await.unwrap();
+        assert!(kept.iter().any(|memory| memory.text == "I'm allergic to nuts."));
+        stage.verify().await;
+    }
+}
+
+/// X-7: a second delivery is told the same.
+#[tokio::test]
+async fn x7_what_will_go_is_told_again_on_a_second_delivery() {
+    let mut stage = stage_on(Arc::new(Memory::default()), AGE).await;
+    stage.play(SCRIPT).await;
+    retain(&stage, day(40, 11)).await;
+    let first = stage.say("40d 12:00 user @9: How far is it by train?").await;
+    let again = stage.say("40d 12:00 user @9: How far is it by train?").await;
+    assert!(first.notice.is_some());
+    assert_eq!((&again.notice, &again.also), (&first.notice, &first.also));
+}
+
+/// X-1: the announcement is in the log: another process knows it, and a restart does not begin it anew.
+#[tokio::test]
+async fn x1_an_announcement_survives_a_restart() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("segue.db");
+    let mut stage = stage_on(Arc::new(Sqlite::open(&path).unwrap()), AGE).await;
+    stage.play(SCRIPT).await;
+    retain(&stage, day(40, 11)).await;
+    drop(stage);
+    let mut stage = stage_on(Arc::new(Sqlite::open(&path).unwrap()), AGE).await;
+    assert_eq!(retain(&stage, day(44, 0)).await, (vec![], vec![], vec![]));
+    stage.play("44d 10:00 user: How far is it by train?").await;
+    assert!(stage.last().also.is_some());
+    assert_eq!(retain(&stage, day(48, 0)).await.0, [2, 1]);
+    stage.verify().await;
+}
+
+/// Who comes back to a session, or asks for it to be kept, keeps it; so does who changes the settings.
+#[tokio::test]
+async fn x1_what_is_used_or_kept_does_not_go() {
+    let mut stage = stage_on(Arc::new(Memory::default()), AGE).await;
+    stage.play(SCRIPT).await;
+    retain(&stage, day(40, 11)).await;
+    stage.play("40d 12:00 user: /session keep 3").await;
+    assert_eq!(
+        stage.reply(),
+        "agent:main:cli:direct:me is kept, whatever its age. /session keep N off lets it go."
+    );
+    stage
+        .play(
+            "40d 12:01 user: /session resume 2
+             40d 12:02 user: And the shower door?
+             40d 12:03 user: /session resume 1",
+        )
+        .await;
+    assert_eq!(stage.last().also, None, "there is nothing left to tell");
+    assert_eq!(retain(&stage, day(48, 0)).await, (vec![], vec![], vec![2]));
+    assert_eq!(sessions(&stage).await, [3, 2, 1]);
+    // What was used again and left again is announced again, and has its time again.
+    assert_eq!(retain(&stage, day(80, 0)).await, (vec![], vec![2], vec![]));
+    assert_eq!(retain(&stage, day(86, 0)).await, (vec![], vec![], vec![]));
+    assert_eq!(retain(&stage, day(87, 0)).await.0, [2]);
+    stage.play("87d 10:00 user: /session keep 2 off").await;
+    assert_eq!(retain(&stage, day(88, 0)).await.1, [1]);
+    let relaxed = stage_on(stage.engine.store().clone(), "").await;
+    assert_eq!(retain(&relaxed, day(120, 0)).await, (vec![], vec![], vec![1]), "it is withdrawn");
+    assert_eq!(retain(&stage, day(120, 1)).await, (vec![], vec![1], vec![]));
+    stage.verify().await;
+}
+
+/// By count and by size too, and off where nothing is set; one scope can have its own.
+#[tokio::test]
+async fn x1_count_size_and_scopes_of_their_own() {
+    for (settings, announced) in [
+        ("", &[][..]),
+        ("[retention]\ncount = 2", &[1]),
+        ("[retention]\nbytes = 45", &[1]),
+        ("[retention]\nbytes = 10", &[2, 1]),
+        ("[retention]\ncount = 1\n[scopes.'agent:main:cli:direct:me'.retention]\ncount = 0", &[]),
+        ("[agents.main.retention]\nage = '1d'", &[2, 1]),
+        ("[retention]\nage = '1d'\n[agents.main.retention]\nage = 'never'", &[]),
+    ] {
+        let stage = play(&format!("{QUIET}{settings}"), SCRIPT).await;
+        assert_eq!(retain(&stage, day(40, 11)).await, (vec![], announced.to_vec(), vec![]), "{settings}");
+    }
+}
+
+/// P-8: a session that is kept goes last from a backlog that is too long, and what was announced is no more.
+#[tokio::test]
+async fn p8_a_kept_session_goes_last() {
+    let settings = "lifecycle.auto_route = 'never'\n[session]\nbacklog_limit = 3\n[retention]\nage = '1d'";
+    let mut stage = stage_on(Arc::new(Memory::default()), settings).await;
+    stage.play(SCRIPT).await;
+    stage.play("40d 10:02 user: /session keep 3").await;
+    assert_eq!(retain(&stage, day(40, 11)).await.1, [2]);
+    stage.play("40d 12:00 user: /new\n40d 12:01 user: hello").await;
+    assert_eq!(sessions(&stage).await, [4, 3, 1]);
+    assert!(stage.state().await.farewell(Number(2)).is_none());
+    stage.verify().await;
+}
+
+/// The words are Chinese where the person's are.
+#[tokio::test]
+async fn x1_what_goes_is_told_in_chinese() {
+    let settings = format!("language = 'zh'\n{AGE}");
+    let mut stage = stage_on(Arc::new(Memory::default()), &settings).await;
+    stage.play(SCRIPT).await;
+    retain(&stage, day(40, 11)).await;
+    stage.play("40d 12:00 user: How far is it by train?").await;
+    let told = stage.last().notice.clone().unwrap();
+    assert_eq!(
+        told,
+        "2 个旧会话将从 2026-04-17 起清理（超过 30 天没有使用）：agent:main:cli:direct:me、\
+         agent:main:cli:direct:me#2。输入 /session list 查看，/session keep N 可保留。"
+    );
+    stage.play("40d 12:01 user: /session list").await;
+    assert!(stage.reply().contains("后清理"), "{}", stage.reply());
+}
