@@ -3,14 +3,17 @@
 //! Cutting text into terms and ranking are here and nowhere else: a store only hands out postings, so that every
 //! store gives the same hits. One that keeps no index is scanned.
 
+mod bucket;
+mod packed;
 mod pile;
 mod rank;
 mod sight;
 mod stem;
 mod terms;
 
+pub(crate) use bucket::{Bucket, Slot, fill, slots};
 pub(crate) use pile::Pile;
-pub(crate) use rank::{Corpus, Postings, Visit, rank};
+pub(crate) use rank::{Corpus, Postings, Visit, meet, rank};
 pub use sight::{Reach, Sight};
 pub(crate) use terms::asked;
 pub use terms::{Term, places, share};

@@ -1,6 +1,6 @@
 //! Postings in memory, of the terms of one query: for stores that keep no index.
 
-use super::rank::{Corpus, Postings, Visit};
+use super::rank::{Corpus, Postings, Visit, meet};
 use super::terms::{Term, Weighed};
 use super::{Posting, counted, said};
 use crate::error::Error;
@@ -53,8 +53,15 @@ impl Postings for Pile {
         Ok(())
     }
 
-    fn find(&self, term: Term, seq: Seq) -> Result<Option<Posting>, Error> {
-        let Some(postings) = self.postings.get(&term) else { return Ok(None) };
-        Ok(postings.binary_search_by_key(&seq, |posting| posting.seq).ok().map(|at| postings[at]))
+    fn among(
+        &self,
+        term: Term,
+        messages: &[Seq],
+        visit: &mut dyn FnMut(usize, Posting),
+    ) -> Result<(), Error> {
+        if let Some(postings) = self.postings.get(&term) {
+            meet(postings, messages, visit);
+        }
+        Ok(())
     }
 }

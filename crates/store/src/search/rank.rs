@@ -56,8 +56,22 @@ pub(crate) trait Postings {
     fn messages(&self, term: Term) -> Result<u64, Error>;
     /// Visits the messages that have a term, newest first.
     fn newest(&self, term: Term, visit: &mut dyn FnMut(Posting) -> Visit) -> Result<(), Error>;
-    /// Finds a term in a message.
-    fn find(&self, term: Term, seq: Seq) -> Result<Option<Posting>, Error>;
+    /// Visits those of some messages that have a term; both are in the order of the log.
+    fn among(&self, term: Term, messages: &[Seq], visit: &mut dyn FnMut(usize, Posting))
+    -> Result<(), Error>;
+}
+
+/// Visits the postings of some messages; both are in the order of the log.
+pub(crate) fn meet(postings: &[Posting], messages: &[Seq], visit: &mut dyn FnMut(usize, Posting)) {
+    let mut rest = postings;
+    for (at, seq) in messages.iter().enumerate() {
+        rest = &rest[rest.partition_point(|posting| posting.seq < *seq)..];
+        match rest.first() {
+            Some(posting) if posting.seq == *seq => visit(at, *posting),
+            Some(_) => {}
+            None => break,
+        }
+    }
 }
 
 /// A message that was found.
@@ -125,12 +139,13 @@ pub(crate) fn rank(
     }
     let mut finalists: Vec<(Seq, Candidate)> = found.into_iter().collect();
     finalists.sort_by(|(a, x), (b, y)| y.sum().total_cmp(&x.sum()).then(b.cmp(a)));
-    for (seq, candidate) in finalists.iter_mut().take(FINALISTS_MAX) {
-        for (at, (_, term, worth)) in terms.iter().enumerate().skip(leading) {
-            if let Some(posting) = postings.find(*term, *seq)? {
-                candidate.parts[at] = part(*worth, posting);
-            }
-        }
+    let weighed = finalists.len().min(FINALISTS_MAX);
+    finalists[..weighed].sort_by_key(|(seq, _)| *seq);
+    let seqs: Vec<Seq> = finalists[..weighed].iter().map(|(seq, _)| *seq).collect();
+    for (at, (_, term, worth)) in terms.iter().enumerate().skip(leading) {
+        postings.among(*term, &seqs, &mut |which, posting| {
+            finalists[which].1.parts[at] = part(*worth, posting);
+        })?;
     }
     Ok(order(&finalists, sight, whole, limit))
 }

@@ -1,9 +1,9 @@
 //! Appending: the one transaction of a turn.
 
 use super::fault::OrFault;
+use super::index;
 use super::query;
 use super::rows::{self, ScopeId, entry_id, micros, seq_of};
-use super::search;
 use crate::error::Error;
 use crate::types::Append;
 use rusqlite::{Connection, OptionalExtension, params};
@@ -38,7 +38,7 @@ pub(super) fn append(db: &Connection, append: &Append) -> Result<(), Error> {
     }
     for seq in &append.erase {
         let going = query::entry(db, entry_id(scope, *seq))?;
-        search::forget(db, scope, going.as_slice())?;
+        index::forget(db, scope, going.as_slice())?;
         erase(db, entry_id(scope, *seq))?;
     }
     Ok(())

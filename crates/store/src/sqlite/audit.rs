@@ -74,7 +74,7 @@ fn audit_file(db: &Connection) -> Result<Vec<String>, Error> {
     }
     problems.extend(differences_of_schema(db)?);
     for table in
-        ["segments", "sessions", "seen", "garbage", "boundaries", "standing", "postings", "terms", "indexed"]
+        ["segments", "sessions", "seen", "garbage", "boundaries", "standing", "postings", "runs", "indexed"]
     {
         let sql = format!("SELECT count(*) FROM {table} WHERE scope NOT IN (SELECT id FROM scopes)");
         let strays = count(db, &sql, [])?;

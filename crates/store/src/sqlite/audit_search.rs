@@ -1,17 +1,17 @@
 //! Compares the index for searching with the messages that it was made of.
 
 use super::fault::OrFault;
+use super::index::{Indexed, Run, buckets, indexed, runs};
 use super::query;
-use super::rows::{ScopeId, small};
-use super::search::{Indexed, indexed};
+use super::rows::ScopeId;
 use crate::error::Error;
-use crate::search::{self, Corpus, Term};
+use crate::search::{self, Corpus, Posting, Term};
 use rusqlite::Connection;
 use segue_core::entry::Seq;
 use std::collections::BTreeMap;
 
-/// Where a term stands: segment, count, length.
-type Places = BTreeMap<Term, BTreeMap<Seq, (u32, u32, u32)>>;
+/// Where terms stand.
+type Places = BTreeMap<Term, Vec<Posting>>;
 
 /// Says what is wrong with the index of a scope.
 pub(super) fn audit(db: &Connection, scope: ScopeId, head: Seq) -> Result<Option<String>, Error> {
@@ -24,48 +24,60 @@ pub(super) fn audit(db: &Connection, scope: ScopeId, head: Seq) -> Result<Option
 }
 
 fn is_sound(db: &Connection, scope: ScopeId, head: Seq) -> Result<bool, Error> {
-    let Some(Indexed { through, corpus }) = indexed(db, scope)? else {
-        let strays = "SELECT EXISTS (SELECT 1 FROM postings WHERE scope = ?1)
-                      OR EXISTS (SELECT 1 FROM terms WHERE scope = ?1)";
-        let strays: bool = db.query_row(strays, [scope.0], |row| row.get(0)).or_fault()?;
-        return Ok(!strays);
-    };
-    let (expected, counted) = made(db, scope, through)?;
-    if through > head || counted != corpus || stored(db, scope)? != expected {
+    let runs = runs(db, scope)?;
+    let strays = "SELECT EXISTS (SELECT 1 FROM postings WHERE scope = ?1
+                  AND run NOT IN (SELECT run FROM runs WHERE scope = ?1))";
+    if db.query_row(strays, [scope.0], |row| row.get(0)).or_fault()? {
         return Ok(false);
     }
-    let counts = expected.into_iter().map(|(term, messages)| (term, messages.len() as i64));
-    let mut query = db.prepare("SELECT term, messages FROM terms WHERE scope = ?1").or_fault()?;
-    let terms = query
-        .query_map([scope.0], |row| Ok((Term(row.get::<_, i64>(0)? as u64), row.get::<_, i64>(1)?)))
-        .or_fault()?;
-    Ok(terms.collect::<Result<BTreeMap<_, _>, _>>().or_fault()? == counts.collect())
+    let Some(Indexed { through, corpus }) = indexed(db, scope)? else { return Ok(runs.is_empty()) };
+    if through > head {
+        return Ok(false);
+    }
+    let mut all = Corpus::default();
+    let first = runs.first().map_or(Seq(through.0 + 1), |run| run.begin);
+    // No message stands before the first run.
+    if made(db, scope, (Seq::ZERO, Seq(first.0.saturating_sub(1))))?.1 != Corpus::default() {
+        return Ok(false);
+    }
+    for (at, run) in runs.iter().enumerate() {
+        let last = runs.get(at + 1).map_or(through, |next| Seq(next.begin.0.saturating_sub(1)));
+        let (expected, counted) = made(db, scope, (Seq(run.begin.0.saturating_sub(1)), last))?;
+        all.messages += counted.messages;
+        all.length += counted.length;
+        if counted.messages as i64 != run.messages || !is_sound_run(db, scope, *run, expected)? {
+            return Ok(false);
+        }
+    }
+    Ok(all == corpus)
 }
 
-/// Makes the index anew.
-fn made(db: &Connection, scope: ScopeId, through: Seq) -> Result<(Places, Corpus), Error> {
+/// Makes what stands in the index for the messages behind an entry and up to another.
+fn made(db: &Connection, scope: ScopeId, (after, through): (Seq, Seq)) -> Result<(Places, Corpus), Error> {
     let (mut places, mut corpus) = (Places::new(), Corpus::default());
-    for record in query::messages(db, scope, Seq::ZERO, through, usize::MAX)? {
+    for record in query::messages(db, scope, after, through, usize::MAX)? {
         let Some(text) = search::said(&record) else { continue };
         let (counts, length) = search::counted(&text);
         corpus.messages += 1;
         corpus.length += u64::from(length);
         for (term, count) in counts {
-            places.entry(term).or_default().insert(record.seq, (record.segment.0, count, length));
+            let posting = Posting { seq: record.seq, segment: record.segment, count, length };
+            places.entry(term).or_default().push(posting);
         }
     }
     Ok((places, corpus))
 }
 
-fn stored(db: &Connection, scope: ScopeId) -> Result<Places, Error> {
-    let sql = "SELECT term, seq, segment, count, length FROM postings WHERE scope = ?1";
-    let mut query = db.prepare(sql).or_fault()?;
-    let mut rows = query.query([scope.0]).or_fault()?;
-    let mut places = Places::new();
-    while let Some(row) = rows.next().or_fault()? {
-        let int = |at: usize| row.get::<_, i64>(at).or_fault();
-        let place = (small(int(2)?)?, small(int(3)?)?, small(int(4)?)?);
-        places.entry(Term(int(0)? as u64)).or_default().insert(Seq(int(1)? as u64), place);
+fn is_sound_run(db: &Connection, scope: ScopeId, run: Run, expected: Places) -> Result<bool, Error> {
+    let mut found = Vec::new();
+    for bucket in buckets(db, scope, run.begin)? {
+        let Some(places) = bucket.unpacked(run.begin) else { return Ok(false) };
+        // Bytes too: there are several ways to write a number, and one that is ours.
+        let again = search::fill(run.begin, places.iter().map(|(term, of)| (*term, of.as_slice())));
+        if !again.eq([bucket]) {
+            return Ok(false);
+        }
+        found.extend(places);
     }
-    Ok(places)
+    Ok(found.into_iter().eq(expected))
 }

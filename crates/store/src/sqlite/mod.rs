@@ -7,6 +7,7 @@ mod append;
 mod audit;
 mod audit_search;
 mod fault;
+mod index;
 mod open;
 mod query;
 mod rows;
@@ -133,7 +134,7 @@ impl Store for Sqlite {
 
     async fn search(&self, scope: &Key, query: &Query) -> Result<Vec<Hit>, Error> {
         let key = scope.clone();
-        if let Some(head) = self.query(move |db| search::behind(db, &key)).await? {
+        if let Some(head) = self.query(move |db| index::behind(db, &key)).await? {
             match self.index(scope, head).await {
                 Ok(()) => {}
                 // A full disk or another writer is in the way: then the log itself is read.

@@ -2,6 +2,7 @@
 
 use super::fault::OrFault;
 use crate::error::Error;
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 use std::path::Path;
 use std::time::Duration;
@@ -22,6 +23,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("search.sql"),
     include_str!("pins.sql"),
     include_str!("memory.sql"),
+    include_str!("runs.sql"),
 ];
 
 /// Opens the database for the one writer, bringing it to the newest format.
@@ -56,6 +58,8 @@ fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, Error> {
     let db = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX).or_fault()?;
     db.busy_timeout(Duration::from_millis(BUSY_MS_MAX)).or_fault()?;
     db.set_prepared_statement_cache_capacity(64);
+    // Plans never depend on the values that are asked for: else SQLite compiles a statement anew for each value.
+    db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).or_fault()?;
     Ok(db)
 }
 

@@ -1,7 +1,7 @@
 //! The one writer: a thread that lets the turns which wait for it share a commit.
 
 use super::fault::{OrFault, fault};
-use super::{append, search, sweep};
+use super::{append, index, sweep};
 use crate::error::Error;
 use crate::types::Append;
 use rusqlite::Connection;
@@ -136,7 +136,7 @@ impl Desk {
             }
             Chore::Index(scope, answer) => {
                 self.pages += INDEX_PAGES;
-                let _ = answer.send(search::step(&mut self.db, &scope));
+                let _ = answer.send(index::step(&mut self.db, &scope));
             }
         }
     }

@@ -1,0 +1,118 @@
+//! The index of the SQLite store for searching: how it grows, what erasing leaves of it, and what damage does to it.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may do as tests do")]
+
+#[path = "../conformance/world.rs"]
+#[allow(dead_code, reason = "other tests use the rest")]
+mod world;
+
+use rusqlite::Connection;
+use segue_core::decide::Command;
+use segue_core::entry::Seq;
+use segue_store::Location;
+use segue_store::search::{Query, Reach, Sight};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use world::{World, text};
+
+fn open(path: &Path) -> World {
+    World::new(Location::Sqlite(path.to_owned()).open().unwrap())
+}
+
+fn database() -> (tempfile::TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("segue.db");
+    (folder, path)
+}
+
+async fn found(world: &World, words: &str) -> Vec<String> {
+    let sight = Arc::new(Sight::of(&*world.state().await, Reach::Everything));
+    let query = Query { text: words.to_owned(), sight, limit: 50 };
+    let hits = world.store.search(&world.scope, &query).await.unwrap();
+    hits.iter().map(|hit| text(&hit.record)).collect()
+}
+
+#[allow(clippy::disallowed_methods, reason = "plays another program")]
+fn connect(path: &Path) -> Connection {
+    Connection::open(path).unwrap()
+}
+
+fn count(path: &Path, what: &str) -> i64 {
+    connect(path).query_row(&format!("SELECT count(*) FROM {what}"), [], |row| row.get(0)).unwrap()
+}
+
+/// Ten searches with a few messages between them would leave ten runs; a search would have to look at each.
+#[tokio::test]
+async fn small_runs_are_merged() {
+    let (_folder, path) = database();
+    let mut world = open(&path);
+    for n in 0..40 {
+        world.say(&format!("apples and pears, number{n}")).await;
+        assert_eq!(found(&world, &format!("number{n}")).await.len(), 1);
+        assert!(count(&path, "runs") <= 6, "{}", count(&path, "runs"));
+    }
+    world.verify().await;
+}
+
+/// The number of a word is a trace as well.
+#[tokio::test]
+async fn p8_an_erased_word_leaves_no_number_behind() {
+    let (_folder, path) = database();
+    let mut world = open(&path);
+    world.say("the harbour is in the north").await;
+    found(&world, "harbour").await;
+    let sizes = |path: &Path| -> Vec<(i64, Vec<u8>, Vec<u8>)> {
+        let db = connect(path);
+        let mut query =
+            db.prepare("SELECT term, directory, places FROM postings ORDER BY run, term").unwrap();
+        let rows = query.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).unwrap();
+        rows.map(Result::unwrap).collect()
+    };
+    let before = sizes(&path);
+    let secret: Seq = world.say("xylophone aardvark zeppelin quokka").await.about.unwrap();
+    assert_eq!(found(&world, "zeppelin").await.len(), 1);
+    assert_ne!(sizes(&path), before);
+    world.run(&Command::Erase { entries: vec![secret], along: Vec::new() }).await.unwrap();
+    assert_eq!(sizes(&path), before);
+    assert!(found(&world, "zeppelin").await.is_empty());
+    world.verify().await;
+}
+
+/// Nothing may outlive its erasure because something beside it cannot be read.
+#[tokio::test]
+async fn p8_an_erasure_drops_an_index_that_cannot_be_read() {
+    let (_folder, path) = database();
+    let mut world = open(&path);
+    world.say("the harbour is in the north").await;
+    let secret = world.say("the code of the harbour is 4711").await.about.unwrap();
+    assert_eq!(found(&world, "harbour").await.len(), 2);
+    connect(&path).execute("UPDATE postings SET directory = x'ffff'", []).unwrap();
+    world.run(&Command::Erase { entries: vec![secret], along: Vec::new() }).await.unwrap();
+    assert_eq!((count(&path, "postings"), count(&path, "runs"), count(&path, "indexed")), (0, 0, 0));
+    assert_eq!(found(&world, "harbour").await, ["the harbour is in the north"]);
+    world.verify().await;
+}
+
+/// A database of the format before, whose index is of another kind.
+#[tokio::test]
+async fn an_index_of_an_older_format_is_made_anew() {
+    let (_folder, path) = database();
+    let mut world = open(&path);
+    world.say("the harbour is in the north").await;
+    let scope = world.scope.clone();
+    drop(world);
+    let (older, newer) =
+        (include_str!("../../src/sqlite/search.sql"), include_str!("../../src/sqlite/runs.sql"));
+    let db = connect(&path);
+    db.execute_batch("DROP TABLE postings; DROP TABLE runs; DROP TABLE indexed").unwrap();
+    db.execute_batch(older).unwrap();
+    db.execute_batch("INSERT INTO postings VALUES (1, 77, 1, 1, 1, 3); INSERT INTO terms VALUES (1, 77, 1)")
+        .unwrap();
+    db.execute_batch("INSERT INTO indexed VALUES (1, 3, 1, 3)").unwrap();
+    db.execute_batch(newer).unwrap();
+    drop(db);
+    let world = open(&path);
+    assert_eq!(world.scope, scope);
+    assert_eq!(found(&world, "harbours").await.len(), 1);
+    world.verify().await;
+}
