@@ -169,8 +169,7 @@ Example:
   segue erase --person telegram:111 --dry-run
 
 A person is an identity link or channel:peer: their own scopes as a whole, and their messages in groups.
-What was kept of it in memory and on decision records goes along. Titles that people gave stay; rename
-or delete the session for those.")]
+What was kept of it in memory and on decision records goes along, and with a session its titles.")]
     Erase(Erase),
     /// Write a session to standard output
     #[command(after_help = "Example:\n  segue export agent:main:cli:direct:me#2 --format openai > chat.json")]

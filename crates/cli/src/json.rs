@@ -131,6 +131,7 @@ pub fn listed(session: &Listed) -> Value {
         "key": session.key.to_string(),
         "session_id": session.session_id.to_string(),
         "title": session.title,
+        "titled_by": session.titled_by,
         "messages": session.messages,
         "active": session.active,
         "state": session.state,

@@ -79,6 +79,18 @@ Example:
         /// The title
         title: String,
     },
+    /// Have a model name the sessions that were left, of one scope or of all
+    #[command(after_help = "\
+Example:
+  segue sessions title
+  segue sessions title agent:main:cli:direct:me --json
+
+Needs a control model (agents.defaults.control_model); without one a session's title is the first sentence that says what
+it is about. A title that a person gave is never touched. `segue chat` does the same after every boundary.")]
+    Title {
+        /// The scope [default: all]
+        scope: Option<scope::Key>,
+    },
     /// Show the agents, or let another one answer
     #[command(after_help = "\
 Example:

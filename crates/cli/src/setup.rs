@@ -63,7 +63,7 @@ pub async fn engine_with(
         open(&config.store_url)?
     };
     let host = host(&config);
-    Ok(Engine::open(store, config).await?.with_host(host))
+    Ok(Engine::open(store, config).await?.with_keys(&key).with_host(host))
 }
 
 /// Finds the folders from which sessions take in skills and persona.

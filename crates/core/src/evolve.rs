@@ -19,6 +19,7 @@ use crate::span::Spans;
 use crate::standing::{Question, Rotation, Standing};
 use crate::state::State;
 use crate::task::fold;
+use crate::title;
 use crate::undo::Boundary;
 use std::sync::Arc;
 
@@ -99,9 +100,11 @@ pub(crate) fn fold_in(state: &mut State, entry: &Record, body: &Body) -> Result<
             Ok(())
         }
         Body::Renamed(renamed) => {
-            let session = session_mut(state, entry, renamed.session)?;
-            session.title = Some(renamed.title.clone());
-            session.title_entries.push(entry.seq);
+            session_mut(state, entry, renamed.session)?.take_title(&renamed.title, entry.seq);
+            Ok(())
+        }
+        Body::Named(named) => {
+            title::take_in(standing_mut(state), entry.seq, named);
             Ok(())
         }
         Body::Merged(merged) => merge(state, entry, merged),
@@ -443,6 +446,7 @@ fn forget_entries(state: &mut State, erased: &[Seq]) {
     if memory::any_in(&state.standing, erased) {
         memory::forget(standing_mut(state), erased);
     }
+    title::forget_entries(state, erased);
 }
 
 /// Keeps nothing in mind about sessions that are gone.
@@ -457,6 +461,7 @@ fn forget(state: &mut State, gone: &[Number]) {
         if retention::knows(&state.standing, *number) {
             retention::forget(standing_mut(state), *number);
         }
+        title::forget(state, *number);
         if state.standing.control_models.contains_key(number) {
             standing_mut(state).control_models.remove(number);
         }

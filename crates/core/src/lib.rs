@@ -29,6 +29,7 @@ pub mod span;
 pub mod standing;
 pub mod state;
 pub mod task;
+pub mod title;
 pub mod undo;
 
 pub use jiff::Timestamp;

@@ -201,6 +201,12 @@ pub struct Session {
 }
 
 impl Session {
+    /// Takes in a title that a person gave.
+    pub(crate) fn take_title(&mut self, title: &Title, entry: Seq) {
+        self.title = Some(title.clone());
+        self.title_entries.push(entry);
+    }
+
     /// Tells whether the session can still be talked to.
     pub fn is_live(&self) -> bool {
         self.status == Status::Live

@@ -15,6 +15,7 @@ use crate::task::assignment::Assignment;
 use crate::task::commit::CommitId;
 use crate::task::intent::MessageIntent;
 use crate::task::state::StateName;
+use crate::title::Name;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -61,6 +62,9 @@ pub struct Standing {
     /// What is remembered, and what was and is not any more.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub memories: Vec<Memory>,
+    /// What models called sessions: where the words stand, so that they can go.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub names: BTreeMap<Number, Name>,
     /// The sessions that were announced to go.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub retiring: BTreeMap<Number, Farewell>,

@@ -6,19 +6,27 @@
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::route::user_of;
-use segue_core::entry::Seq;
+use segue_core::entry::{Kind, Seq};
 use segue_core::scope;
 use segue_core::session::Number;
 use segue_core::state::State;
+use segue_core::title;
 use std::collections::BTreeSet;
 
 impl Engine {
-    /// Finds everything that was said in a session, and the commands that were typed there.
+    /// Finds everything that was said in a session, the commands that were typed there, and its titles.
     pub async fn said_in(&self, state: &State, session: Number) -> Result<Vec<Seq>, Error> {
         let told = self.messages(state, session, usize::MAX).await?;
         let typed = self.commands(state, session).await?;
         let told = told.iter().filter(|told| told.message.is_some()).map(|told| told.seq);
-        Ok(told.chain(typed.iter().map(|typed| typed.seq)).collect())
+        let mut said: BTreeSet<Seq> = told.chain(typed.iter().map(|typed| typed.seq)).collect();
+        for entry in title::entries(state, session) {
+            said.insert(entry);
+            // The command that gave it stands right before it, perhaps in another session.
+            let command = self.store.get(&state.scope, entry.previous()).await?;
+            said.extend(command.filter(|record| record.kind == Kind::Command).map(|record| record.seq));
+        }
+        Ok(said.into_iter().collect())
     }
 
     /// Finds everything that a person said, scope by scope: their own scopes as a whole, answers and all, and their

@@ -2,17 +2,16 @@
 
 use crate::engine::Engine;
 use crate::error::Error;
-use crate::mind::speaker;
 use segue_core::Timestamp;
 use segue_core::decision::Decision;
 use segue_core::entry::{Body, Record, Seq};
 use segue_core::message::{Message, Role};
 use segue_core::scope;
-use segue_core::session::{Id, Key, Number, Session};
+use segue_core::session::{Id, Key, Number};
 use segue_core::span::Spans;
 use segue_core::state::State;
 use segue_core::task::state::StateName;
-use segue_signals::summary::{self, TITLE_MESSAGES_MAX};
+use segue_core::title::TitledBy;
 use segue_store::{Filter, Page, Reading, Take};
 
 /// How many characters of a message are shown where there is room for a line only.
@@ -33,8 +32,10 @@ pub struct Listed {
     pub key: Key,
     /// Its id.
     pub session_id: Id,
-    /// Its title: the one that it was given, or else the first sentence that says what it is about.
+    /// Its title: the one that it was given, or that a model made, or else the first sentence that says what it is about.
     pub title: Option<String>,
+    /// Who gave it that.
+    pub titled_by: Option<TitledBy>,
     /// How many messages it holds.
     pub messages: u32,
     /// Whether it is the latest one.
@@ -108,11 +109,13 @@ impl Engine {
         let Some(session) = state.sessions.get(&number) else {
             return Err(Error::NoScope { scope: state.scope.clone() });
         };
+        let (title, titled_by) = self.title(state, number).await?.unzip();
         Ok(Listed {
             index,
             key: state.key(number),
             session_id: session.id,
-            title: self.title(state, number, session).await?,
+            title,
+            titled_by,
             messages: state.messages_of(number),
             active: state.latest() == Some(number),
             state: state.standing.task_state(number),
@@ -122,30 +125,6 @@ impl Engine {
             goes_at: state.farewell(number).map(|farewell| farewell.due),
             kept: state.is_kept(number),
         })
-    }
-
-    async fn title(&self, state: &State, number: Number, session: &Session) -> Result<Option<String>, Error> {
-        if let Some(title) = &session.title {
-            return Ok(Some(title.as_str().to_owned()));
-        }
-        let take = Take::Oldest(TITLE_MESSAGES_MAX);
-        let reading = Reading { take, ..Reading::messages(state.view(number)) };
-        let first = match self.store.read(&state.scope, &reading).await {
-            Ok(first) => first,
-            // One session that cannot be read must not hide the others (L-10).
-            Err(error @ segue_store::Error::Damaged { .. }) => {
-                tracing::warn!(session = %state.key(number), %error, "the first words of a session cannot be read");
-                return Ok(None);
-            }
-            Err(error) => return Err(error.into()),
-        };
-        let told: Vec<Told> = first.iter().filter_map(told).collect();
-        let said: Vec<_> = told.iter().map(|told| (speaker(told.role), told.text.as_str())).collect();
-        let title = summary::title(&self.classifier, &said);
-        Ok(title.map(|title| match title.char_indices().nth(PREVIEW_CHARS_MAX) {
-            Some((end, _)) => format!("{}…", title.get(..end).unwrap_or_default().trim_end()),
-            None => title,
-        }))
     }
 
     /// Reads the newest messages of a session, in order.

@@ -34,6 +34,7 @@ mod states;
 mod task_recall;
 pub mod tasks;
 mod telling;
+pub mod titles;
 pub mod words;
 
 pub use engine::Engine;

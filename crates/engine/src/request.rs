@@ -6,7 +6,7 @@ use crate::tasks;
 use crate::telling::DECISION_BEHIND_MAX;
 use segue_core::Timestamp;
 use segue_core::decide::{Command, TaskCommand};
-use segue_core::entry::{Body, Kind, Record, Seq};
+use segue_core::entry::{Body, Kind, Named, Record, Seq};
 use segue_core::memory::Kept;
 use segue_core::message::{Message, Role};
 use segue_core::observed::Answer;
@@ -17,6 +17,7 @@ use segue_core::session::{Number, Title};
 use segue_core::span::Cut;
 use segue_core::state::State;
 use segue_core::task::intent::MessageIntent;
+use segue_core::title;
 use segue_store::{Reading, Store, Take};
 use std::collections::BTreeSet;
 
@@ -60,6 +61,8 @@ pub enum Request {
     Merge(Pick, Pick),
     /// Give a session a title.
     Rename(Pick, Title),
+    /// Write down what a model calls a session.
+    Name(Named),
     /// Drop the oldest sessions past a limit.
     Prune(Backlog),
     /// Drop sessions that are past what is to be kept, as [`crate::Engine::past_retention`] finds them.
@@ -173,6 +176,7 @@ impl Request {
                 Ok(session) => Command::Wish { session, wish: *wish },
                 Err(refused) => return Ok(Err(refused)),
             },
+            Self::Name(named) => Command::Name(named.clone()),
             Self::Prune(keep) => Command::Prune { keep: *keep },
             Self::Resume(session) => match pick(*session) {
                 Ok(session) => Command::Resume { session },
@@ -258,7 +262,7 @@ pub(crate) async fn cut(
     Ok(Ok(Cut { message: at, segment: record.segment, before }))
 }
 
-/// Keeps what can be erased: messages and commands that still say something.
+/// Keeps what can be erased: messages, commands and titles that still say something.
 async fn erasable(
     store: &dyn Store,
     state: &State,
@@ -267,7 +271,10 @@ async fn erasable(
     let mut left = Vec::new();
     for seq in entries {
         match store.get(&state.scope, *seq).await? {
-            Some(r) if r.kind.role().is_some() || r.kind == Kind::Command => {
+            Some(r)
+                if r.kind.role().is_some()
+                    || matches!(r.kind, Kind::Command | Kind::Renamed | Kind::Named) =>
+            {
                 if matches!(r.bytes, segue_core::entry::Bytes::Kept(_)) {
                     left.push(*seq);
                 }
@@ -299,6 +306,9 @@ async fn along(store: &dyn Store, state: &State, entries: &[Seq]) -> Result<Vec<
             }
         }
     }
+    // A model's title was made of what was said.
+    let made = sessions.iter().flat_map(|number| title::made(state, *number));
+    found.extend(made.filter(|entry| !entries.contains(entry)));
     while let Some(parent) = sessions.pop_first() {
         for (number, _) in state.list().filter(|(_, session)| session.parent == Some(parent)) {
             let reading = Reading { take: Take::Oldest(2), ..Reading::messages(state.view(number)) };

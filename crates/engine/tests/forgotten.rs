@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
 
 use jiff::tz::TimeZone;
+use segue_core::session::Number;
 use segue_engine::config::{Config, Layer, Origin};
 use segue_engine::recall::Recall;
 use segue_engine::{Engine, Inbound, Pick, Request};
@@ -56,6 +57,42 @@ async fn forgets(location: Location, folder: &Path) {
         assert_eq!(found(folder, text), Vec::<String>::new(), "{text}");
     }
     assert!(!found(folder, "still here").is_empty());
+}
+
+/// A title that a person gave is erased with its session, the command that gave it too, and stays erased.
+#[tokio::test]
+async fn x11_a_title_is_erased_with_its_session() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, location) in [
+        ("segue.db", Location::Sqlite(folder.path().join("a/segue.db"))),
+        ("files", Location::Files(folder.path().join("b"))),
+    ] {
+        std::fs::create_dir_all(folder.path().join("a")).unwrap();
+        let config = Config::load(vec![], &TimeZone::UTC).unwrap();
+        let engine = Engine::open(location.open().unwrap(), config).await.unwrap();
+        let scope: segue_core::scope::Key = "agent:main:cli:direct:me".parse().unwrap();
+        let at = "2026-03-01T10:00:00Z".parse().unwrap();
+        let say = async |text: &str| engine.receive(Inbound::user(scope.clone(), at, text)).await.unwrap();
+        say("what can I plant in the garden in spring?").await;
+        say("/session rename FIRSTSECRET").await;
+        say("/new").await;
+        say("hello there").await;
+        // From another session.
+        say("/session rename 2 SECONDSECRET").await;
+        assert!(!found(folder.path(), "SECONDSECRET").is_empty(), "{name}: it is there before");
+        let state = engine.state(&scope).await.unwrap();
+        let said = engine.said_in(&state, Number(1)).await.unwrap();
+        let outcome = engine.request(&scope, at, &Request::Erase(said)).await.unwrap();
+        assert_eq!(outcome.notice.as_deref(), Some("Erased 4 messages for good."), "and commands");
+        say("still here").await;
+        for text in ["FIRSTSECRET", "SECONDSECRET", "spring"] {
+            assert_eq!(found(folder.path(), text), Vec::<String>::new(), "{text}");
+        }
+        let state = engine.state(&scope).await.unwrap();
+        assert_eq!(engine.describe(&state, Number(1)).await.unwrap().title, None);
+        let report = segue_store::verify::verify(engine.store().as_ref(), &scope).await.unwrap();
+        assert_eq!(report.problems, Vec::<String>::new(), "{name}");
+    }
 }
 
 /// a summary that was carried over goes with what it tells of.

@@ -13,6 +13,8 @@ pub enum Reply {
     BreaksOff(&'static [&'static str]),
     /// This text, piece by piece, and then nothing, for ever.
     Hangs(&'static [&'static str]),
+    /// This text, at once.
+    Whole(&'static str),
     /// This status, and no text.
     Status(u16),
 }
@@ -95,6 +97,15 @@ fn read(stream: &TcpStream) -> (String, Value) {
 
 fn write(stream: &mut TcpStream, reply: &Reply) -> std::io::Result<()> {
     let pieces = match reply {
+        Reply::Whole(text) => {
+            let body =
+                json!({ "choices": [{ "message": { "role": "assistant", "content": text } }] }).to_string();
+            let length = body.len();
+            return write!(
+                stream,
+                "HTTP/1.1 200 X\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{body}"
+            );
+        }
         Reply::Status(status) => {
             return write!(stream, "HTTP/1.1 {status} X\r\ncontent-length: 0\r\nconnection: close\r\n\r\n");
         }

@@ -3,7 +3,7 @@
 use crate::world::{World, check};
 
 /// Every command, as it is typed.
-const COMMANDS: [&str; 42] = [
+const COMMANDS: [&str; 43] = [
     "task",
     "chat",
     "replay",
@@ -23,6 +23,7 @@ const COMMANDS: [&str; 42] = [
     "sessions reload-skills",
     "sessions reload-persona",
     "sessions rename",
+    "sessions title",
     "sessions keep",
     "sessions delete",
     "sessions prune",

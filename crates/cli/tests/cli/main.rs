@@ -23,4 +23,5 @@ mod sessions;
 mod stores;
 mod tasks;
 mod tasks_bad_input;
+mod titles;
 mod world;

@@ -2,7 +2,7 @@
 
 use super::TaskCommand;
 use crate::Timestamp;
-use crate::entry::Seq;
+use crate::entry::{Named, Seq};
 use crate::memory::Kept;
 use crate::message::{Message, Role};
 use crate::observed::{Answer, Observed};
@@ -108,6 +108,8 @@ pub enum Command {
         /// The title.
         title: Title,
     },
+    /// Write down what a model calls a session.
+    Name(Named),
     /// Drop the oldest sessions.
     Prune {
         /// How many are kept.

@@ -160,6 +160,7 @@ pub fn decide(
         Command::Split { at } => split::split(desk, at),
         Command::Merge { from, into } => merge::merge(desk, *from, *into),
         Command::Rename { session, title } => rename::rename(desk, *session, title),
+        Command::Name(named) => rename::name(desk, named),
         Command::Prune { keep } => prune::prune(desk, *keep),
         Command::Retire { sessions, notice } => prune::retire(desk, sessions, *notice),
         Command::Announce { going, stays, due } => retire::announce(desk, going, stays, *due),

@@ -103,6 +103,8 @@ pub(super) fn what_goes(state: &State, mut sessions: Vec<Number>) -> Dropped {
         .iter()
         .filter_map(|number| state.sessions.get(number))
         .flat_map(|session| session.title_entries.iter().copied());
+    let named = sessions.iter().filter_map(|number| state.standing.names.get(number)).map(|name| name.entry);
+    let erased = erased.chain(named);
     let pinned = |(_, session): (_, &std::sync::Arc<Session>)| session.pins.texts.clone();
     let still_pinned: BTreeSet<Seq> = stays().flat_map(pinned).collect();
     let texts: BTreeSet<Seq> =

@@ -144,6 +144,20 @@ pub struct Renamed {
     pub title: Title,
 }
 
+/// A model named a session. It stands in an entry of its own, so that it goes with the words that it was made of.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Named {
+    /// The session.
+    pub session: Number,
+    /// The title.
+    pub title: Title,
+    /// The model, by its name in the configuration.
+    pub model: String,
+    /// How many messages the session had then.
+    pub messages: u32,
+}
+
 /// Sessions were dropped, with what nobody else needs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Dropped {

@@ -139,6 +139,8 @@ kinds! {
     Archived = 41, "archived";
     /// Sessions are announced to go, or are not to go after all.
     Retiring = 42, "retiring";
+    /// A model named a session.
+    Named = 43, "named";
 }
 
 impl Kind {
@@ -235,6 +237,8 @@ pub enum Body {
     Archived(Archived),
     /// Sessions are announced to go, or are not to go after all.
     Retiring(Retiring),
+    /// A model named a session.
+    Named(Named),
     /// This body was erased; what it was is known by its kind only.
     Gone(Kind),
 }
@@ -287,6 +291,7 @@ impl Body {
             Self::Remembered(_) => Kind::Remembered,
             Self::Archived(_) => Kind::Archived,
             Self::Retiring(_) => Kind::Retiring,
+            Self::Named(_) => Kind::Named,
             Self::Gone(kind) => *kind,
         }
     }
@@ -319,6 +324,7 @@ impl Body {
             Self::Remembered(body) => serde_json::to_string(body),
             Self::Archived(body) => serde_json::to_string(body),
             Self::Retiring(body) => serde_json::to_string(body),
+            Self::Named(body) => serde_json::to_string(body),
         }
     }
 
@@ -356,6 +362,7 @@ impl Body {
             Kind::Remembered => Self::Remembered(serde_json::from_str(text)?),
             Kind::Archived => Self::Archived(serde_json::from_str(text)?),
             Kind::Retiring => Self::Retiring(serde_json::from_str(text)?),
+            Kind::Named => Self::Named(serde_json::from_str(text)?),
         })
     }
 }

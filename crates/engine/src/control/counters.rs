@@ -23,6 +23,8 @@ pub struct Tally {
     pub verdicts: u64,
     /// Verdicts that were "unsure".
     pub unsure: u64,
+    /// Titles of sessions.
+    pub titles: u64,
     /// What gave nothing, by [`Failure::kind`]; also what was not even sent.
     pub failures: BTreeMap<&'static str, u64>,
     /// Tokens.

@@ -9,6 +9,7 @@ mod consulted;
 mod counters;
 mod guard;
 pub mod prompt;
+pub mod title;
 pub mod verdict;
 
 pub use chain::{Chain, Link, Skipped, Source};
@@ -21,6 +22,7 @@ use crate::config::{Config, Model};
 use crate::models::{self, Client, Format, Options, Usage};
 use breaker::{Admission, Breaker};
 use segue_core::Timestamp;
+use segue_core::session::Title;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -28,7 +30,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// How often a model is asked about one message.
 const TRIES: usize = 2;
 
-/// A verdict is short. Some models need a few tokens more for the same JSON.
+/// A verdict is short, and so is a title. Some models need a few tokens more for the same JSON.
 const TOKENS_MAX: u32 = 100;
 
 /// Asks control models.
@@ -36,6 +38,15 @@ const TOKENS_MAX: u32 = 100;
 pub struct Control {
     models: BTreeMap<String, Asked>,
     counters: Mutex<Counters>,
+}
+
+/// What a model is asked, and how its answer is read.
+struct Question<'a, T> {
+    messages: &'a [models::Message],
+    /// The hash and the version of what is asked, where that goes on record.
+    record: Option<(&'a str, u32)>,
+    read: &'a (dyn Fn(&str) -> Result<T, Failure> + Sync),
+    count: fn(&mut Tally, &T),
 }
 
 /// A model that can be asked.
@@ -70,8 +81,17 @@ impl Control {
             self.note(&mut consulted, first.model.name(), Failure::SpeaksToJudge);
             return consulted;
         };
+        let question = Question {
+            messages: prompt.messages(),
+            record: Some((prompt.hash(), prompt::VERSION)),
+            read: &|text| Verdict::parse(text).map_err(Failure::Answer),
+            count: |tally, verdict| {
+                tally.verdicts += 1;
+                tally.unsure += u64::from(*verdict == Verdict::Unsure);
+            },
+        };
         for link in chain.named() {
-            if let Some(verdict) = self.ask(link.model.name(), &prompt, now, &mut consulted).await {
+            if let Some(verdict) = self.ask(link.model.name(), &question, now, &mut consulted).await {
                 consulted.belongs = verdict.belongs();
                 consulted.answered_by = link.clone();
                 break;
@@ -80,19 +100,44 @@ impl Control {
         consulted
     }
 
+    /// Asks the models of a chain, one after the other, what a conversation is to be called. Nobody waits for it; what
+    /// fails leaves the session with what its own words say.
+    pub async fn name(
+        &self,
+        chain: &Chain,
+        talk: &title::Talk<'_>,
+        now: Timestamp,
+    ) -> Option<(Title, String)> {
+        let messages = talk.prompt()?;
+        let mut consulted = Consulted::nobody(chain);
+        let question = Question {
+            messages: &messages,
+            record: None,
+            read: &|text| talk.read(text).map_err(Failure::Answer),
+            count: |tally, _| tally.titles += 1,
+        };
+        for link in chain.named() {
+            let name = link.model.name();
+            if let Some(title) = self.ask(name, &question, now, &mut consulted).await {
+                return Some((title, name.to_owned()));
+            }
+        }
+        None
+    }
+
     /// Returns what was counted so far.
     pub fn counters(&self) -> Counters {
         held(&self.counters).clone()
     }
 
     /// Asks one model, and once more if that may help.
-    async fn ask(
+    async fn ask<T>(
         &self,
         name: &str,
-        prompt: &Prompt,
+        question: &Question<'_, T>,
         now: Timestamp,
         consulted: &mut Consulted,
-    ) -> Option<Verdict> {
+    ) -> Option<T> {
         let Some(model) = self.models.get(name) else {
             self.note(consulted, name, Failure::NotThere);
             return None;
@@ -115,26 +160,25 @@ impl Control {
                     return None;
                 }
             }
-            consulted.prompt_hash = Some(prompt.hash().to_owned());
-            consulted.prompt_version = Some(prompt::VERSION);
+            if let Some((hash, version)) = question.record {
+                consulted.prompt_hash = Some(hash.to_owned());
+                consulted.prompt_version = Some(version);
+            }
             self.tally(name, |tally| tally.calls += 1);
-            let answer = client.complete(prompt.messages(), &options(is_plain)).await;
-            let verdict = match answer {
+            let answer = client.complete(question.messages, &options(is_plain)).await;
+            let read = match answer {
                 Ok(completion) => {
                     self.charge(name, model, completion.usage, consulted);
-                    Verdict::parse(&completion.text).map_err(Failure::Answer)
+                    (question.read)(&completion.text)
                 }
                 Err(failure) => Err(Failure::Call(failure)),
             };
-            match verdict {
-                Ok(verdict) => {
+            match read {
+                Ok(read) => {
                     held(&model.breaker).succeeded();
                     model.is_plain.store(is_plain, Ordering::Relaxed);
-                    self.tally(name, |tally| {
-                        tally.verdicts += 1;
-                        tally.unsure += u64::from(verdict == Verdict::Unsure);
-                    });
-                    return Some(verdict);
+                    self.tally(name, |tally| (question.count)(tally, &read));
+                    return Some(read);
                 }
                 Err(failure) => {
                     held(&model.breaker).failed(now);
@@ -164,7 +208,7 @@ impl Control {
     }
 
     fn note(&self, consulted: &mut Consulted, name: &str, failure: Failure) {
-        tracing::warn!(model = name, %failure, "the control model gave no verdict");
+        tracing::warn!(model = name, %failure, "the control model gave no answer that can be used");
         self.tally(name, |tally| tally.fail(failure));
         consulted.attempts.push(Attempt { model: name.to_owned(), failure });
     }

@@ -111,7 +111,7 @@ pub fn hash(bytes: &[u8]) -> String {
     blake3::hash(bytes).to_hex().chars().take(32).collect()
 }
 
-fn shown(text: &str, chars_max: usize) -> String {
+pub(super) fn shown(text: &str, chars_max: usize) -> String {
     let text = text.trim();
     let short = clipped(text, chars_max);
     if guard::speaks_to_judge(text) || guard::speaks_to_judge(&short) { LEFT_OUT.to_owned() } else { short }

@@ -24,6 +24,9 @@ pub enum Flaw {
     /// It has other fields, other types or other words.
     #[error("it has other fields, types or words than were asked for")]
     WrongShape,
+    /// It is no title: too long, more than a line, in another language, or it holds what nobody can see.
+    #[error("it is no title of that conversation")]
+    NoTitle,
     /// Its confidence is not from 0 to 1.
     #[error("its confidence is not from 0 to 1")]
     OutOfRange,

@@ -8,6 +8,7 @@ mod endpoint;
 mod injected;
 mod road;
 mod stream;
+mod titles;
 
 use endpoint::Endpoint;
 use jiff::tz::TimeZone;

@@ -23,6 +23,8 @@ use segue_engine::route::{Address, route};
 use segue_engine::{Engine, Inbound, Outcome, Target, models};
 use segue_signals::context::OpenAiTokens;
 use speaker::{CUT_OFF, Speaker};
+use std::sync::Arc;
+use tokio::task::JoinHandle;
 
 pub async fn run(common: &Common, chat: &Chat) -> anyhow::Result<Exit> {
     // Before anything is opened: who names a model that is not there has mistyped it.
@@ -39,8 +41,10 @@ pub async fn run(common: &Common, chat: &Chat) -> anyhow::Result<Exit> {
     if input.is_terminal() && !common.json {
         greet(&engine, &scope, speaker.as_ref())?;
     }
+    let engine = Arc::new(engine);
     let talk = Talk { engine, scope, speaker, tokens: OpenAiTokens::new(), json: common.json };
     let mut line = 0;
+    let mut tending: Option<JoinHandle<()>> = None;
     loop {
         let standing = talk.standing().await?;
         let Some(text) = input.read(&standing.prompt()).await? else { return Ok(Exit::Done) };
@@ -52,7 +56,16 @@ pub async fn run(common: &Common, chat: &Chat) -> anyhow::Result<Exit> {
         match talk.engine.receive(Inbound::user(talk.scope.clone(), talk.engine.now(), &text)).await {
             Ok(outcome) => {
                 talk.go_on(line, &text, &outcome).await?;
-                talk.tend(&outcome).await;
+                if was_left(&outcome) {
+                    // A person goes on typing meanwhile; a program gets the same answers every time.
+                    let task = tend(Arc::clone(&talk.engine), talk.scope.clone(), tending.take());
+                    tending = Some(tokio::spawn(task));
+                    if !input.is_terminal()
+                        && let Some(tending) = tending.take()
+                    {
+                        tending.await?;
+                    }
+                }
             }
             Err(error) => out::error(error),
         }
@@ -69,30 +82,34 @@ fn greet(engine: &Engine, scope: &scope::Key, speaker: Option<&Speaker>) -> std:
     out::line(paint::dim(format!("{who}; kept in {store}; /help lists the commands, Ctrl-D ends")))
 }
 
-impl Talk {
-    /// Keeps what is worth keeping of a session that was left, and lets go what is past its time. Both wait in the
-    /// log if that fails.
-    async fn tend(&self, outcome: &Outcome) {
-        let left = matches!(
-            outcome.action,
-            Action::New | Action::NewCarryOver | Action::Fork | Action::Resume | Action::Split
-        );
-        if !left {
-            return;
-        }
-        if let Err(error) = memory::tend(&self.engine, &self.scope).await {
-            out::error(error);
-        }
-        // What is announced now is told with the next message.
-        if let Err(error) = self.engine.retain(&self.scope, self.engine.now()).await {
-            out::error(error);
-        }
+/// Does what is to be done once a session was left: keeps what is worth keeping of it, has it named, announces what is
+/// past its time. All of it waits in the log if it fails. `before` is the same after an earlier boundary.
+async fn tend(engine: Arc<Engine>, scope: scope::Key, before: Option<JoinHandle<()>>) {
+    if let Some(before) = before {
+        _ = before.await;
     }
+    if let Err(error) = memory::tend(&engine, &scope).await {
+        out::error(error);
+    }
+    // What is announced now is told with the next message.
+    if let Err(error) = engine.retain(&scope, engine.now()).await {
+        out::error(error);
+    }
+    if let Err(error) = engine.name_sessions(&scope).await {
+        out::error(error);
+    }
+}
+
+fn was_left(outcome: &Outcome) -> bool {
+    matches!(
+        outcome.action,
+        Action::New | Action::NewCarryOver | Action::Fork | Action::Resume | Action::Split
+    )
 }
 
 /// A conversation in a scope.
 struct Talk {
-    engine: Engine,
+    engine: Arc<Engine>,
     scope: scope::Key,
     speaker: Option<Speaker>,
     tokens: OpenAiTokens,

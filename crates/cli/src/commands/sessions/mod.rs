@@ -4,6 +4,7 @@ pub mod list;
 mod pins;
 mod prune;
 pub mod show;
+mod title;
 
 use crate::args::Common;
 use crate::sessions_args::Sessions;
@@ -53,6 +54,7 @@ pub async fn run(common: &Common, verb: Sessions) -> anyhow::Result<Exit> {
             Some(title) => (key.scope.clone(), Request::Rename(numbered(&key), title)),
             None => bail!("a title needs at least one letter"),
         },
+        Sessions::Title { scope } => return title::run(common, scope).await,
         Sessions::Prune(bounds) => return prune::run(common, bounds).await,
     };
     let absent = if request == Request::New(None) { Absent::Make } else { Absent::Empty };

@@ -1,0 +1,113 @@
+//! Titles: a person's, else a model's, else what the session's own words say. The last one is built in and always
+//! there; a model makes better ones where one is configured, after a session was left and off the road of any message.
+
+use crate::control::title::Talk;
+use crate::control::{Chain, Line};
+use crate::engine::Engine;
+use crate::error::Error;
+use crate::history::{PREVIEW_CHARS_MAX, Told, told};
+use crate::mind::speaker;
+use crate::request::Request;
+use segue_core::entry::{Body, Named};
+use segue_core::scope;
+use segue_core::session::Number;
+use segue_core::state::State;
+use segue_core::title::{self, TitledBy};
+use segue_signals::summary::{self, TITLE_MESSAGES_MAX};
+use segue_store::{Reading, Take};
+
+/// How many sessions are named at a time: a backlog is worked off over several boundaries.
+const SESSIONS_MAX: usize = 8;
+
+/// How many of a session's newest messages a model is shown, besides its first ones.
+const NEWEST_MAX: usize = 4;
+
+/// What came of asking for titles.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Titling {
+    /// For how many sessions a model was asked.
+    pub asked: usize,
+    /// How many of them it named.
+    pub named: usize,
+}
+
+impl Engine {
+    /// Has models name the sessions that were left and have no title of a person. Nothing happens where no control model
+    /// is configured, and what fails is tried again after the next boundary.
+    pub async fn name_sessions(&self, scope: &scope::Key) -> Result<Titling, Error> {
+        let mut done = Titling::default();
+        let state = self.state(scope).await?;
+        let waiting: Vec<Number> = title::queue(&state).take(SESSIONS_MAX).collect();
+        for session in waiting {
+            let own = state.standing.control_models.get(&session);
+            let chain = Chain::for_scope(own.map(String::as_str), scope, &self.config);
+            if chain.named().is_empty() {
+                continue;
+            }
+            let said = self.begins_and_ends(&state, session).await?;
+            let lines: Vec<Line<'_>> =
+                said.iter().map(|told| Line { role: told.role, text: &told.text }).collect();
+            done.asked += 1;
+            let talk = Talk { said: &lines };
+            let Some((title, model)) = self.control.name(&chain, &talk, self.clock.now()).await else {
+                continue;
+            };
+            let named = Named { session, title, model, messages: state.messages_of(session) };
+            let outcome = self.request(scope, self.clock.now(), &Request::Name(named)).await?;
+            done.named += usize::from(outcome.reply.is_none());
+        }
+        Ok(done)
+    }
+
+    /// Reads the first and the newest messages of a session.
+    async fn begins_and_ends(&self, state: &State, session: Number) -> Result<Vec<Told>, Error> {
+        let mut said = self.first_words(state, session).await?.unwrap_or_default();
+        let last = said.last().map(|told| told.seq);
+        let newest = self.messages(state, session, NEWEST_MAX).await?;
+        said.extend(newest.into_iter().filter(|told| Some(told.seq) > last));
+        // A summary that was carried over says what another session said.
+        said.retain(|told| told.message.as_ref().is_some_and(|message| message.carried_from.is_none()));
+        Ok(said)
+    }
+
+    /// Finds the title of a session, and who gave it.
+    pub(crate) async fn title(
+        &self,
+        state: &State,
+        number: Number,
+    ) -> Result<Option<(String, TitledBy)>, Error> {
+        let Some(session) = state.sessions.get(&number) else { return Ok(None) };
+        if let Some(title) = &session.title {
+            return Ok(Some((title.as_str().to_owned(), TitledBy::Person)));
+        }
+        if let Some(name) = state.standing.names.get(&number)
+            && let Some(record) = self.store.get(&state.scope, name.entry).await?
+            && let Ok(Body::Named(named)) = record.body()
+        {
+            return Ok(Some((named.title.as_str().to_owned(), TitledBy::Model)));
+        }
+        let Some(first) = self.first_words(state, number).await? else { return Ok(None) };
+        let said: Vec<_> = first.iter().map(|told| (speaker(told.role), told.text.as_str())).collect();
+        let title = summary::title(&self.classifier, &said);
+        let title = title.map(|title| match title.char_indices().nth(PREVIEW_CHARS_MAX) {
+            Some((end, _)) => format!("{}…", title.get(..end).unwrap_or_default().trim_end()),
+            None => title,
+        });
+        Ok(title.map(|title| (title, TitledBy::Words)))
+    }
+
+    /// Reads the first messages of a session; nothing if they cannot be read.
+    async fn first_words(&self, state: &State, number: Number) -> Result<Option<Vec<Told>>, Error> {
+        let take = Take::Oldest(TITLE_MESSAGES_MAX);
+        let reading = Reading { take, ..Reading::messages(state.view(number)) };
+        match self.store.read(&state.scope, &reading).await {
+            Ok(first) => Ok(Some(first.iter().filter_map(told).collect())),
+            // One session that cannot be read must not hide the others (L-10).
+            Err(error @ segue_store::Error::Damaged { .. }) => {
+                tracing::warn!(session = %state.key(number), %error, "the first words of a session cannot be read");
+                Ok(None)
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+}
