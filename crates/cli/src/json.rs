@@ -207,6 +207,7 @@ pub fn explained(explained: &Explained) -> Value {
         "about": decision.about,
         "preview": explained.preview,
         "session": explained.session.to_string(),
+        "title": explained.title,
         "action": decision.action,
         "cause": decision.cause,
         "confidence": decision.confidence,

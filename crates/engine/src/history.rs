@@ -2,6 +2,7 @@
 
 use crate::engine::Engine;
 use crate::error::Error;
+use crate::words::Titles;
 use segue_core::Timestamp;
 use segue_core::decision::Decision;
 use segue_core::entry::{Body, Record, Seq};
@@ -91,6 +92,8 @@ pub struct Explained {
     pub preview: Option<String>,
     /// The session that it ended up in.
     pub session: Key,
+    /// What that session is called.
+    pub title: Option<String>,
 }
 
 impl Engine {
@@ -163,13 +166,25 @@ impl Engine {
         let all = state.list().fold(Spans::default(), |all, (number, _)| all.union(&state.view(number)));
         let reading = Reading { view: all, filter: Filter::Decisions, take: Take::Newest(newest) };
         let mut explained = Vec::new();
+        let mut titles = Titles::new();
         for record in self.store.read(&state.scope, &reading).await?.iter().rev() {
             let Ok(Body::Decision(decision)) = record.body() else { continue };
             let about = self.store.get(&state.scope, decision.about).await?;
+            let number = decision.session;
+            if !titles.contains_key(&number)
+                && let Some((title, _)) = self.title(state, number).await?
+            {
+                titles.insert(number, title);
+            }
+            let preview = about.as_ref().and_then(preview);
+            // Where the message is all that the session is called by, it need not be said twice.
+            let said = preview.as_deref().unwrap_or_default();
+            let title = titles.get(&number).filter(|title| !title.starts_with(said) || said.is_empty());
             explained.push(Explained {
                 at: record.at,
-                preview: about.as_ref().and_then(preview),
-                session: state.key(decision.session),
+                title: title.cloned(),
+                preview,
+                session: state.key(number),
                 decision: *decision,
             });
         }

@@ -3,7 +3,7 @@
 use crate::engine::{Engine, Turn};
 use crate::error::Error;
 use crate::outcome::{Delivery, Outcome};
-use crate::words;
+use crate::words::{self, Titles};
 use segue_core::decide::Decided;
 use segue_core::decision::{Action, Cause, Confidence, Decision, Reason};
 use segue_core::entry::{Body, Seq};
@@ -77,7 +77,7 @@ impl Engine {
         } = *decision;
         let (notice, reasons) = self.in_words(turn, [announces.as_ref(), also.as_ref()], &because);
         let session_id = state.sessions.get(&session).map(|s| s.id);
-        Ok(Outcome {
+        let mut outcome = Outcome {
             session,
             session_id,
             segment,
@@ -94,7 +94,28 @@ impl Engine {
             reply: refusal,
             delivery: Delivery::Again,
             ..unmoved
-        })
+        };
+        self.name_in(turn, &mut outcome).await?;
+        Ok(outcome)
+    }
+
+    /// Tells a notice once more, with the titles of the sessions that it speaks of. Where none is spoken of, as
+    /// on an ordinary turn, nothing is read.
+    pub(crate) async fn name_in(&self, turn: &Turn, outcome: &mut Outcome) -> Result<(), Error> {
+        let notices = [outcome.announces.as_ref(), outcome.also.as_ref()];
+        let sessions: Vec<Number> = notices.into_iter().flatten().flat_map(words::mentioned).collect();
+        if sessions.is_empty() {
+            return Ok(());
+        }
+        let Some(state) = self.store.load(&turn.scope).await? else { return Ok(()) };
+        let mut titles = Titles::new();
+        for session in sessions {
+            titles.extend(self.title(&state, session).await?.map(|(title, _)| (session, title)));
+        }
+        let named = |notice: &Notice| words::notice_naming(turn.language, &turn.scope, &titles, notice);
+        let lines: Vec<String> = notices.into_iter().flatten().map(named).collect();
+        outcome.notice = Some(lines.join("\n"));
+        Ok(())
     }
 
     fn in_words(

@@ -22,7 +22,9 @@ pub async fn run(common: &Common, scope: &scope::Key, last: usize) -> anyhow::Re
     let zone = engine.config().time_zone_for(scope, None);
     for explained in &explained {
         let decision = &explained.decision;
-        let (at, session) = (layout::time(explained.at, &zone), &explained.session);
+        let at = layout::time(explained.at, &zone);
+        let session = words::session_named(language, &explained.session, explained.title.as_deref());
+        let session = layout::printable(&session);
         let (action, cause) = (decision.action.name().replace('_', " "), decision.cause);
         out::line(format!("{}  {}", paint::dim(at), paint::strong(format!("{action}: {session}"))))?;
         let about = explained.preview.as_deref().map_or("(erased)".to_owned(), |text| format!("\"{text}\""));

@@ -26,7 +26,7 @@ fn a_chat_says_what_it_decided() {
     for part in [
         "  continue in #1 (confidence 1.00). It is the first message here.\n",
         "  A model would be given 1 message of #1, 1 token.\n",
-        "  New session #2, as you asked. /undo goes back to #1.\n",
+        "  New session #2, as you asked. /undo goes back to #1 \"hello\".\n",
         "  new in #2 (cause intent, confidence 1.00). ",
         "Did you mean /new?\n",
         "  A model would be given 1 message of #3, 6 tokens.\n",
@@ -44,7 +44,7 @@ fn r14_a_question_is_answered_by_its_number() {
         ("1", "  Going on in #1.\n", "  A model would be given 4 messages of #1, "),
         (
             "2",
-            "  New session #2, with your message. /undo goes back to #1.\n",
+            "  New session #2, with your message. /undo goes back to #1 \"My Python script\n",
             "  A model would be given 1 message of #2, ",
         ),
     ] {

@@ -40,7 +40,10 @@ fn x1_retention_from_end_to_end() {
         assert!(notice.contains("2 old sessions will go from"), "{notice}");
         let kept = world.run(&["sessions", "keep", ME]).expect_code(0).out;
         let off = "`segue sessions keep KEY --off`";
-        assert_eq!(kept, format!("{ME} is kept, whatever its age. {off} lets it go.\n"));
+        assert_eq!(
+            kept,
+            format!("{ME} \"I'm allergic to nuts\" is kept, whatever its age. {off} lets it go.\n")
+        );
 
         let gone = world.run(&["retention", "work", "--json"]).expect_code(0).json();
         assert_eq!(gone[0]["gone"][0]["session"], format!("{ME}#2"), "{gone}");

@@ -42,7 +42,15 @@ impl Engine {
             }
             _ => None,
         };
-        outcome.notice = text.or(outcome.notice);
+        match text {
+            Some(text) => {
+                let also = outcome.also.as_ref();
+                let also = also.map(|also| words::notice(turn.language, &turn.scope, also));
+                outcome.notice =
+                    Some([Some(text), also].into_iter().flatten().collect::<Vec<_>>().join("\n"));
+            }
+            None => self.name_in(turn, &mut outcome).await?,
+        }
         Ok(outcome)
     }
 

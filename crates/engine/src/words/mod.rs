@@ -6,6 +6,7 @@
 mod command;
 mod duration;
 mod en;
+mod mentioned;
 mod nearest;
 pub mod pins;
 pub mod recall;
@@ -17,6 +18,7 @@ mod told;
 mod zh;
 
 pub use command::Command;
+pub(crate) use mentioned::mentioned;
 pub use nearest::nearest;
 pub use told::{explained, listed, nothing_said, status};
 
@@ -25,6 +27,7 @@ use segue_core::notice::Notice;
 use segue_core::refusal::Refusal;
 use segue_core::scope;
 use segue_core::session::{Key, Number};
+use std::collections::BTreeMap;
 
 /// How much of a command that is not known is repeated, in characters.
 const TYPED_CHARS_MAX: usize = 40;
@@ -87,16 +90,23 @@ pub enum Trouble {
 /// # Ok::<(), segue_core::scope::KeyError>(())
 /// ```
 pub fn notice(language: Language, scope: &scope::Key, notice: &Notice) -> String {
-    let keys = Keys(scope);
+    notice_naming(language, scope, &Titles::new(), notice)
+}
+
+/// The same, with the titles of sessions beside their keys (X-11).
+pub fn notice_naming(language: Language, scope: &scope::Key, titles: &Titles, notice: &Notice) -> String {
+    let keys = Keys { scope, titles, language };
     match language {
         Language::En => en::notice(&keys, notice),
-        Language::Zh => zh::notice(&keys, notice),
+        // A bracket needs no space behind it.
+        Language::Zh => zh::notice(&keys, notice).replace("」 ", "」"),
     }
 }
 
 /// Tells the user why something was not done, in one line.
 pub fn refusal(language: Language, scope: &scope::Key, refusal: &Refusal) -> String {
-    let keys = Keys(scope);
+    let titles = Titles::new();
+    let keys = Keys { scope, titles: &titles, language };
     match language {
         Language::En => en::refusal(&keys, refusal),
         Language::Zh => zh::refusal(&keys, refusal),
@@ -196,11 +206,35 @@ pub fn unknown_command(language: Language, typed: &str) -> String {
     }
 }
 
-/// The session keys of a scope.
-struct Keys<'a>(&'a scope::Key);
+/// The titles of sessions.
+pub type Titles = BTreeMap<Number, String>;
+
+/// The session keys of a scope, and what the sessions are called.
+struct Keys<'a> {
+    scope: &'a scope::Key,
+    titles: &'a Titles,
+    language: Language,
+}
 
 impl Keys<'_> {
-    fn of(&self, session: Number) -> Key {
-        Key::new(self.0.clone(), session)
+    fn of(&self, session: Number) -> String {
+        let key = Key::new(self.scope.clone(), session);
+        session_named(self.language, &key, self.titles.get(&session).map(String::as_str))
+    }
+}
+
+/// Names a session by its key, with its title beside it.
+///
+/// ```
+/// use segue_engine::words::{Language, session_named};
+/// let key = "agent:main:cli:direct:me#2".parse()?;
+/// assert_eq!(session_named(Language::En, &key, Some("Lisbon")), "agent:main:cli:direct:me#2 \"Lisbon\"");
+/// # Ok::<(), segue_core::session::KeyError>(())
+/// ```
+pub fn session_named(language: Language, key: &Key, title: Option<&str>) -> String {
+    match (title, language) {
+        (None, _) => key.to_string(),
+        (Some(title), Language::En) => format!("{key} \"{title}\""),
+        (Some(title), Language::Zh) => format!("{key}「{title}」"),
     }
 }

@@ -1,12 +1,10 @@
 //! Sessions that will go by themselves: how the person is told.
 
+use super::mentioned::LISTED_MAX as NAMED_MAX;
 use super::{Keys, Language, duration};
 use jiff::civil::Date;
 use segue_core::retention::Past;
 use segue_core::session::Number;
-
-/// How many sessions are named in a notice.
-const NAMED_MAX: usize = 3;
 
 pub(super) fn going_en(keys: &Keys<'_>, sessions: &[Number], past: Option<Past>, on: Date) -> String {
     let why = match past {
@@ -51,7 +49,7 @@ pub(super) fn going_zh(keys: &Keys<'_>, sessions: &[Number], past: Option<Past>,
 }
 
 fn named(keys: &Keys<'_>, sessions: &[Number], joint: &str) -> String {
-    let named = sessions.iter().take(NAMED_MAX).map(|session| keys.of(*session).to_string());
+    let named = sessions.iter().take(NAMED_MAX).map(|session| keys.of(*session));
     named.collect::<Vec<_>>().join(joint)
 }
 

@@ -223,6 +223,7 @@ fn lines(language: Language) -> Vec<(&'static str, Vec<String>)> {
     ];
     vec![
         ("notices", notices().iter().map(|n| notice(language, &scope, n)).collect()),
+        ("notices with titles", notices().iter().filter_map(|n| titled(language, &scope, n)).collect()),
         ("refusals", refusals().iter().map(|r| refusal(language, &scope, r)).collect()),
         ("reasons", reasons().iter().map(|r| reason(language, r)).collect()),
         ("tips", tips().iter().map(|t| tip(language, t)).collect()),
@@ -237,6 +238,17 @@ fn lines(language: Language) -> Vec<(&'static str, Vec<String>)> {
         ("unknown commands", typed.iter().map(|typed| unknown_command(language, typed)).collect()),
         ("help", help(language).lines().map(str::to_owned).collect()),
     ]
+}
+
+/// A notice that is told otherwise where sessions have titles.
+fn titled(language: Language, scope: &scope::Key, of: &Notice) -> Option<String> {
+    let title = |number: u32| match language {
+        Language::En => (Number(number), format!("Bread {number}")),
+        Language::Zh => (Number(number), format!("第 {number} 个面包")),
+    };
+    let titles: Titles = mentioned(of).into_iter().map(|number| title(number.0)).collect();
+    let told = notice_naming(language, scope, &titles, of);
+    (told != notice(language, scope, of)).then_some(told)
 }
 
 fn all(language: Language) -> String {

@@ -1,6 +1,6 @@
 //! Sessions and decisions as lines: what `/session list`, `/status` and `/why` answer.
 
-use super::{Language, age, duration, reason, tip};
+use super::{Language, age, duration, reason, session_named, tip};
 use crate::history::{Explained, Listed};
 use segue_core::Timestamp;
 use segue_core::decision::Action;
@@ -81,7 +81,8 @@ pub fn explained(language: Language, explained: &Explained, now: Timestamp) -> S
     let told = decision.reasons.iter().map(|why| reason(language, why));
     let tipped = decision.alternatives.iter().map(|alternative| tip(language, alternative));
     let reasons: Vec<String> = told.chain(tipped).collect();
-    let (session, verb) = (&explained.session, verb(language, decision.action));
+    let session = session_named(language, &explained.session, explained.title.as_deref());
+    let verb = verb(language, decision.action);
     match language {
         Language::En => {
             let about = explained.preview.as_deref().unwrap_or("(erased)");

@@ -1,6 +1,6 @@
 //! What the road takes, whom it keeps apart, and what it refuses.
 
-use super::script::stage_on;
+use super::script::{play, stage_on};
 use segue_core::Timestamp;
 use segue_core::message::{Message, MessageId, Role};
 use segue_core::session::Title;
@@ -171,4 +171,36 @@ async fn a_persons_settings_hold_however_the_scope_is_named() {
     assert_eq!(config.policy_for(&scope, None).backlog.get(), 50);
     let other = "agent:main:tg:direct:8".parse().unwrap();
     assert_eq!(config.policy_for(&other, None).backlog.get(), 20);
+}
+
+/// X-11: notices and `/why` name sessions by their titles, with the key beside; one that has just begun has none.
+#[tokio::test]
+async fn x11_notices_and_why_name_sessions() {
+    for (language, named, why) in [
+        ("en", "agent:main:cli:direct:me \"Bread\"", "went on in agent:main:cli:direct:me \"Bread\"."),
+        ("zh", "agent:main:cli:direct:me「Bread」", "留在了 agent:main:cli:direct:me「Bread」。"),
+    ] {
+        let mut stage = play(
+            &format!("language = '{language}'"),
+            "10:00 user: how long should sourdough bread rise?
+             10:01 user: /session rename Bread
+             10:02 user: let's talk about something else => new intent #2",
+        )
+        .await;
+        let notice = stage.last().notice.clone().unwrap();
+        assert!(notice.contains(named), "{notice}");
+        assert!(!notice.contains("#2 \"") && !notice.contains("#2「"), "{notice}");
+        stage.play("10:03 user: /undo").await;
+        assert!(stage.reply().contains(named), "{}", stage.reply());
+        stage.play("10:04 user: and how long does the bread dough rest?\n10:05 user: /why").await;
+        assert!(stage.reply().contains(why), "{}", stage.reply());
+        // What was erased is not named.
+        stage.play("10:06 user: /new").await;
+        let said = stage.engine.said_in(&*stage.state().await, segue_core::session::Number(1)).await.unwrap();
+        let at = stage.engine.now();
+        stage.engine.request(&stage.scope, at, &segue_engine::Request::Erase(said)).await.unwrap();
+        stage.play("10:07 user: /session resume 2").await;
+        assert!(!stage.reply().contains("Bread"), "{}", stage.reply());
+        stage.verify().await;
+    }
 }
