@@ -190,6 +190,9 @@ pub fn told(told: &Told) -> Value {
     if let Value::Object(fields) = &mut message {
         fields.insert("seq".into(), told.seq.0.into());
         fields.insert("at".into(), told.at.to_string().into());
+        if let Some(said) = told.message.as_ref().filter(|said| !said.reasoning.is_empty()) {
+            fields.insert("reasoning".into(), json!(said.reasoning));
+        }
         if told.message.is_none() {
             fields.insert("erased".into(), true.into());
         }

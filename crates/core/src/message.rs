@@ -60,6 +60,37 @@ pub struct ToolCall {
     pub arguments: String,
 }
 
+/// What a model thought before it spoke. It is no part of what was said: only the model that made it is given it back.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Reasoning {
+    /// Whose interface it comes from.
+    pub form: ReasoningForm,
+    /// The thoughts, or a summary of them, where the provider shows any.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub text: String,
+    /// What the provider knows its own by: a signature, or the thoughts themselves in a form that only it can read.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub signature: String,
+    /// The provider's id of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// The model that made it, as its provider calls it.
+    pub model: String,
+}
+
+/// Whose interface reasoning comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ReasoningForm {
+    /// A block of Anthropic's, with its text and a signature.
+    Thinking,
+    /// A block of Anthropic's that nobody else can read.
+    Redacted,
+    /// An item of OpenAI's responses.
+    Item,
+}
+
 /// A message, without its role, which is the kind of its entry.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Message {
@@ -80,6 +111,9 @@ pub struct Message {
     /// The calls that the agent makes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tool_calls: Vec<ToolCall>,
+    /// What the model thought before it said this.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reasoning: Vec<Reasoning>,
     /// The session that this is a summary of, carried over from there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub carried_from: Option<crate::session::Number>,
@@ -89,5 +123,11 @@ impl Message {
     /// Makes a message of a text.
     pub fn text(text: impl Into<String>) -> Self {
         Self { text: text.into(), ..Self::default() }
+    }
+
+    /// Returns how many bytes its text and its reasoning have.
+    pub fn bytes(&self) -> usize {
+        let reasoning = self.reasoning.iter().map(|one| one.text.len() + one.signature.len());
+        self.text.len() + reasoning.sum::<usize>()
     }
 }

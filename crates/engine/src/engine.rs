@@ -222,7 +222,7 @@ impl Engine {
 
     pub(crate) fn check(&self, role: Role, message: &Message) -> Result<(), Error> {
         let limits = &self.config.limits;
-        let (bytes, max) = (message.text.len(), limits.message_bytes_max);
+        let (bytes, max) = (message.bytes(), limits.message_bytes_max);
         if bytes > max {
             return Err(Error::TooLong { bytes, max });
         }

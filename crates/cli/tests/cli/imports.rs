@@ -141,6 +141,37 @@ fn x12_calls_are_paired_with_their_results() {
     }
 }
 
+/// X-12, L-7: what the model thought is taken over with its signature and its model.
+#[test]
+fn x12_reasoning_is_taken_over() {
+    for (form, expected) in [
+        (
+            "claude-code",
+            r#"[{"form":"thinking","text":"Look at the store.","signature":"c2ln","model":"a-model"}]"#,
+        ),
+        ("codex", r#"[{"form":"item","signature":"b3BhcXVl","model":"a-model"}]"#),
+    ] {
+        let world = with_samples(form, "sqlite:log.db");
+        world.run(&["import", form]).expect_code(0);
+        let found = |world: &World| {
+            let shown = sessions(world).into_iter().flat_map(|key| {
+                let shown = world.run(&["sessions", "show", &key, "--json"]).expect_code(0).json();
+                shown["conversation_state"].as_array().unwrap().clone()
+            });
+            shown.filter_map(|said| said.get("reasoning").map(ToString::to_string)).collect::<Vec<_>>()
+        };
+        assert_eq!(found(&world), [expected], "{form}");
+        // It comes back from an export.
+        let key = sessions(&world)
+            .into_iter()
+            .find(|key| world.run(&["export", key]).out.contains("\"reasoning\""));
+        let other = World::new().variable("SEGUE_STORE_URL", "sqlite:log.db");
+        other.file("talk.segue", world.run(&["export", &key.unwrap()]).out);
+        other.run(&["import", "talk.segue"]).expect_code(0);
+        assert_eq!(found(&other), [expected], "{form}");
+    }
+}
+
 #[test]
 fn x12_forms_are_told_apart() {
     let world = World::with_talk("sqlite:log.db");

@@ -113,6 +113,11 @@ pub struct Model {
 }
 
 impl Model {
+    /// Tells whether this is the model that made reasoning: no other one is given it back.
+    pub fn made(&self, reasoning: &crate::message::Reasoning) -> bool {
+        reasoning.model == *self.id.as_ref().unwrap_or(&self.name)
+    }
+
     /// Makes the pin of a model of which only the name is known.
     pub fn named(name: impl Into<String>) -> Self {
         Self { name: name.into(), id: None, temperature: None, thinking: None, verbosity: None }

@@ -38,6 +38,7 @@ impl Engine {
         let Some(latest) = state.latest() else { return Err(Error::NoScope { scope: scope.clone() }.into()) };
         let view = state.view(latest);
         let pinned = self.pinned(&state, latest).await?;
+        let budget = &Budget { model: Some(&pinned.model), ..*budget };
         let mut context = Context {
             session: state.key(latest),
             front: written(budget, &pinned),
@@ -45,6 +46,7 @@ impl Engine {
             older: 0,
             tokens: 0,
             window: budget.window,
+            model: pinned.model.clone(),
             sources: Vec::new(),
         };
         context.list_given();

@@ -1,6 +1,7 @@
 //! The budget: how many tokens a context may take, and how they are counted.
 
 use segue_core::message::Message;
+use segue_core::pins::Model;
 use segue_signals::context::TokenCounter;
 use std::fmt;
 
@@ -28,11 +29,13 @@ pub struct Budget<'a> {
     pub answer: u64,
     /// Who counts.
     pub counter: &'a dyn TokenCounter,
+    /// The model that answers, once that is known: what it thought is shown to it, and takes room.
+    pub model: Option<&'a Model>,
 }
 
 impl fmt::Debug for Budget<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { window, answer, counter: _ } = self;
+        let Self { window, answer, counter: _, model: _ } = self;
         f.debug_struct("Budget").field("window", window).field("answer", answer).finish_non_exhaustive()
     }
 }
@@ -47,7 +50,7 @@ impl<'a> Budget<'a> {
     /// assert_eq!((budget.answer, budget.room()), (1_000, 7_000));
     /// ```
     pub fn of_window(window: u64, counter: &'a dyn TokenCounter) -> Self {
-        Self { window, answer: (window / ANSWER_PART).min(ANSWER_TOKENS_MAX), counter }
+        Self { window, answer: (window / ANSWER_PART).min(ANSWER_TOKENS_MAX), counter, model: None }
     }
 
     /// Returns how many tokens the context may take.
@@ -68,7 +71,9 @@ impl<'a> Budget<'a> {
             // The id stands at the call and once more at its result, which may have to be made up.
             2 * count(&call.id) + count(&call.name) + count(&call.arguments) + 2 * FRAME_TOKENS
         });
-        self.text(&message.text) + calls.sum::<u64>()
+        let own = message.reasoning.iter().filter(|one| self.model.is_some_and(|model| model.made(one)));
+        let reasoning = own.map(|one| count(&one.text) + count(&one.signature) + FRAME_TOKENS);
+        self.text(&message.text) + calls.sum::<u64>() + reasoning.sum::<u64>()
     }
 }
 

@@ -21,6 +21,7 @@ use crate::shapes::pair::{Why, pair};
 use crate::shapes::{self, Shape};
 use segue_core::entry::Seq;
 use segue_core::message::{Message, Role};
+use segue_core::pins::Model;
 use segue_core::segment;
 use segue_core::session::Key;
 use serde_json::Value;
@@ -40,6 +41,8 @@ pub struct Context {
     pub tokens: u64,
     /// How many fit into the model's window.
     pub window: u64,
+    /// The model that answers: it alone is given back what it thought.
+    pub model: Model,
     /// Where everything comes from, and why it is there.
     pub sources: Vec<Source>,
 }
@@ -79,9 +82,10 @@ impl Context {
         front.chain(messages).collect()
     }
 
-    /// Gives the context in a provider's shape, each call with its result (L-7).
+    /// Gives the context in a provider's shape, each call with its result (L-7), and with no reasoning but that of the
+    /// session's model.
     pub fn project(&self, shape: Shape) -> Value {
-        shapes::project(shape, &self.said())
+        shapes::project_for(shape, &self.said(), &self.model)
     }
 
     /// Lists the messages that no shape shows, and why.

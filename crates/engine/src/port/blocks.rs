@@ -1,7 +1,7 @@
 //! Contents as other programs write them: a text, or a list of blocks.
 
 use segue_core::Timestamp;
-use segue_core::message::{Message, ToolCall};
+use segue_core::message::{Message, Reasoning, ReasoningForm, ToolCall};
 use serde_json::Value;
 
 pub(super) fn text<'a>(value: &'a Value, name: &str) -> Option<&'a str> {
@@ -28,6 +28,8 @@ pub(super) struct Content {
     pub calls: Vec<ToolCall>,
     /// Results: the call, and what came of it.
     pub results: Vec<(String, String)>,
+    /// What the model thought, without which model that was.
+    pub reasoning: Vec<Reasoning>,
 }
 
 impl Content {
@@ -47,8 +49,8 @@ impl Content {
             return;
         }
         match text(block, "type").unwrap_or_default() {
-            // What a model thought is signed for that model, and was not said.
-            "thinking" | "redacted_thinking" | "reasoning" => {}
+            // What a model thought was not said, and is signed for that model.
+            "thinking" | "redacted_thinking" | "reasoning" => self.reasoning.extend(thought(block)),
             "tool_use" | "toolCall" => self.calls.extend(call(block)),
             "tool_result" | "toolResult" => {
                 let of = text(block, "tool_use_id").or(text(block, "toolCallId")).unwrap_or_default();
@@ -77,6 +79,28 @@ impl Content {
     }
 }
 
+/// Reads what a model thought, if it is signed: without that no provider takes it back.
+pub(super) fn thought(block: &Value) -> Option<Reasoning> {
+    let (form, said, signed) = match text(block, "type")? {
+        "thinking" => (ReasoningForm::Thinking, text(block, "thinking").map(str::to_owned), "signature"),
+        "redacted_thinking" => (ReasoningForm::Redacted, None, "data"),
+        "reasoning" => {
+            let summary = block.get("summary").and_then(Value::as_array).into_iter().flatten();
+            let parts: Vec<&str> = summary.filter_map(|part| text(part, "text")).collect();
+            (ReasoningForm::Item, Some(parts.join("\n")), "encrypted_content")
+        }
+        _ => return None,
+    };
+    let signature = text(block, signed).filter(|signature| !signature.trim().is_empty())?;
+    Some(Reasoning {
+        form,
+        text: said.unwrap_or_default(),
+        signature: signature.to_owned(),
+        id: text(block, "id").map(str::to_owned),
+        model: String::new(),
+    })
+}
+
 /// Reads a call of a tool: the arguments are a text, or what a text would say.
 pub(super) fn call(block: &Value) -> Option<ToolCall> {
     let id = text(block, "call_id").or(text(block, "id"))?;
@@ -97,5 +121,6 @@ pub(super) fn join(message: &mut Message, more: Message) {
     }
     message.text.push_str(&more.text);
     message.tool_calls.extend(more.tool_calls);
+    message.reasoning.extend(more.reasoning);
     message.message_id = more.message_id;
 }

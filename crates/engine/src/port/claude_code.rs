@@ -3,7 +3,7 @@
 
 use super::blocks::{Content, join, text, time};
 use super::transcript::{Bad, Format, Home, Line, Transcript};
-use segue_core::message::{Message, MessageId, Role};
+use segue_core::message::{Message, MessageId, Reasoning, Role};
 use segue_core::session::Title;
 use serde_json::Value;
 
@@ -54,11 +54,21 @@ struct Reader {
     read: Transcript,
     /// The message that the last lines were blocks of.
     open: Option<String>,
+    /// What the model thought before it said something, and the message that it is a block of.
+    thoughts: (Option<String>, Vec<Reasoning>),
 }
 
 impl Reader {
     fn new(read: Transcript) -> Self {
-        Self { read, open: None }
+        Self { read, open: None, thoughts: (None, Vec::new()) }
+    }
+
+    /// Adds thoughts to those of the same message that nothing has come of yet.
+    fn think(&mut self, of: Option<&str>, more: Vec<Reasoning>) -> Vec<Reasoning> {
+        let (before, thoughts) = std::mem::take(&mut self.thoughts);
+        self.thoughts.0 = of.map(str::to_owned);
+        let same = of.is_some() && before.as_deref() == of;
+        thoughts.into_iter().filter(|_| same).chain(more).collect()
     }
 
     fn take(&mut self, line: usize, value: &Value) {
@@ -70,7 +80,11 @@ impl Reader {
         let id = |part: &str| {
             text(value, "uuid").map(|uuid| MessageId(format!("import:claude-code:{uuid}{part}")))
         };
-        let content = Content::of(message.get("content"));
+        let mut content = Content::of(message.get("content"));
+        let model = text(message, "model").unwrap_or_default();
+        let reasoning = std::mem::take(&mut content.reasoning).into_iter();
+        let reasoning = reasoning.map(|one| Reasoning { model: model.to_owned(), ..one }).collect();
+        let reasoning = self.think(text(message, "id"), reasoning);
         let is = |name: &str| value.get(name) == Some(&Value::Bool(true));
         let by_the_host = is("isMeta") || is("isCompactSummary") || is("isApiErrorMessage");
         let role = match text(value, "type") {
@@ -85,10 +99,12 @@ impl Reader {
         }
         let is_result = !content.results.is_empty();
         let Some(said) = content.message() else {
+            self.thoughts.1 = reasoning;
             self.read.passed_over += usize::from(!is_result);
             return;
         };
-        let said = Message { message_id: id(""), ..said };
+        let reasoning = if role == Role::Assistant { reasoning } else { Vec::new() };
+        let said = Message { message_id: id(""), reasoning, ..said };
         let group = text(message, "id").filter(|_| role == Role::Assistant).map(str::to_owned);
         let goes_on = group.is_some() && group == self.open;
         self.open = group;

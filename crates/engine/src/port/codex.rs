@@ -1,10 +1,10 @@
 //! Rollouts of Codex: lines of `timestamp`, `type` and `payload`. Older ones have no envelope: a header, then the items
 //! themselves. What Codex puts in front of a conversation (the environment, the instructions) comes as the user's.
 
-use super::blocks::{Content, call, join, text, time};
+use super::blocks::{Content, call, join, text, thought, time};
 use super::transcript::{Bad, Beside, Format, Home, Line, Transcript};
 use segue_core::Timestamp;
-use segue_core::message::{Message, MessageId, Role};
+use segue_core::message::{Message, MessageId, Reasoning, Role};
 use serde_json::Value;
 
 /// How a message begins that Codex itself has put in.
@@ -19,9 +19,25 @@ const PUT_IN: [&str; 8] = [
     "# AGENTS.md instructions",
 ];
 
+/// What the model has thought, and nothing has come of yet.
+#[derive(Default)]
+struct Mind {
+    model: String,
+    thoughts: Vec<Reasoning>,
+}
+
+impl Mind {
+    /// Returns the thoughts that belong to what is said now; those before somebody else spoke led to nothing.
+    fn speak(&mut self, role: Role) -> Vec<Reasoning> {
+        let thoughts = std::mem::take(&mut self.thoughts);
+        if role == Role::Assistant { thoughts } else { Vec::new() }
+    }
+}
+
 pub(super) fn read(lines: &[Line], beside: &Beside) -> Transcript {
     let mut read = Transcript::new(Format::Codex);
     let mut folder = None;
+    let mut mind = Mind::default();
     let values = read.values(lines);
     for (line, value) in &values {
         let at = time(value.get("timestamp"));
@@ -36,10 +52,14 @@ pub(super) fn read(lines: &[Line], beside: &Beside) -> Transcript {
                 folder = folder.or(text(meta, "cwd"));
                 read.began = read.began.or(at);
             }
-            ("response_item", Some(item)) => take(&mut read, beside, *line, at, item),
+            ("response_item", Some(item)) => take(&mut read, beside, &mut mind, *line, at, item),
             ("compacted", Some(item)) => {
                 let summary = Message::text(text(item, "message").unwrap_or_default());
                 say(&mut read, beside, *line, at, Role::System, summary);
+            }
+            ("turn_context", Some(turn)) => {
+                mind.model = text(turn, "model").map_or(mind.model, str::to_owned);
+                read.passed_over += 1;
             }
             ("event_msg" | "turn_context", _) => read.passed_over += 1,
             // An older rollout: no envelope.
@@ -48,7 +68,7 @@ pub(super) fn read(lines: &[Line], beside: &Beside) -> Transcript {
                 read.id = read.id.take().or(text(value, "id").map(str::to_owned));
                 read.began = read.began.or(at);
             }
-            (_, None) => take(&mut read, beside, *line, at, value),
+            (_, None) => take(&mut read, beside, &mut mind, *line, at, value),
             _ => read.passed_over += 1,
         }
     }
@@ -73,8 +93,8 @@ fn say(
     }
     let of = read.id.as_deref().unwrap_or(&beside.name);
     let message = Message { message_id: Some(MessageId(format!("import:codex:{of}:{line}"))), ..message };
-    // A call belongs to what the agent said right before it.
-    let goes_on = role == Role::Assistant && !message.tool_calls.is_empty();
+    // A call belongs to what the agent said right before it, unless it thought again in between.
+    let goes_on = role == Role::Assistant && !message.tool_calls.is_empty() && message.reasoning.is_empty();
     match read.assistant().filter(|_| goes_on) {
         Some(taken) => {
             taken.line = line;
@@ -84,7 +104,14 @@ fn say(
     }
 }
 
-fn take(read: &mut Transcript, beside: &Beside, line: usize, at: Option<Timestamp>, item: &Value) {
+fn take(
+    read: &mut Transcript,
+    beside: &Beside,
+    mind: &mut Mind,
+    line: usize,
+    at: Option<Timestamp>,
+    item: &Value,
+) {
     match text(item, "type").unwrap_or_default() {
         "message" | "" => {
             let content = Content::of(item.get("content"));
@@ -102,11 +129,18 @@ fn take(read: &mut Transcript, beside: &Beside, line: usize, at: Option<Timestam
                     return;
                 }
             };
+            let said = Message { reasoning: mind.speak(role), ..said };
             say(read, beside, line, at, role, said);
+        }
+        "reasoning" => {
+            let model = mind.model.clone();
+            mind.thoughts.extend(thought(item).map(|one| Reasoning { model, ..one }));
+            read.passed_over += 1;
         }
         "function_call" | "custom_tool_call" | "local_shell_call" => match call(item) {
             Some(call) => {
-                let said = Message { tool_calls: vec![call], ..Message::default() };
+                let reasoning = mind.speak(Role::Assistant);
+                let said = Message { tool_calls: vec![call], reasoning, ..Message::default() };
                 say(read, beside, line, at, Role::Assistant, said);
             }
             None => read.bad.push(Bad { line, why: "the call has no id".to_owned() }),

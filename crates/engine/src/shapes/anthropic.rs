@@ -10,6 +10,7 @@
 
 use super::NOTHING_SAID;
 use super::pair::{Answer, Call, Paired, Said};
+use segue_core::message::{Reasoning, ReasoningForm};
 use serde_json::{Map, Value, json};
 
 /// Stands before what the host says in the middle of a conversation.
@@ -65,7 +66,12 @@ pub fn project(paired: &Paired<'_>) -> Value {
             Said::System(said) if dialogue.0.is_empty() => system.push(text(said)),
             Said::System(said) => dialogue.say(Speaker::User, text(&format!("{HOST_SAYS}{said}"))),
             Said::User(said) => dialogue.say(Speaker::User, text(said)),
-            Said::Assistant { text: said, calls } => {
+            Said::Assistant { text: said, calls, reasoning } => {
+                // Thoughts stand at the beginning of the agent's turn or nowhere.
+                if !dialogue.ends_with(Speaker::Assistant) {
+                    let thoughts = reasoning.iter().filter_map(|one| thought(one));
+                    thoughts.for_each(|one| dialogue.say(Speaker::Assistant, one));
+                }
                 said.iter().for_each(|said| dialogue.say(Speaker::Assistant, text(said)));
                 calls.iter().for_each(|one| dialogue.say(Speaker::Assistant, call(one)));
                 calls.iter().for_each(|one| dialogue.say(Speaker::User, result(one)));
@@ -90,6 +96,16 @@ pub fn project(paired: &Paired<'_>) -> Value {
 
 fn text(text: &str) -> Value {
     json!({"type": "text", "text": text})
+}
+
+fn thought(one: &Reasoning) -> Option<Value> {
+    match one.form {
+        ReasoningForm::Thinking => {
+            Some(json!({"type": "thinking", "thinking": one.text, "signature": one.signature}))
+        }
+        ReasoningForm::Redacted => Some(json!({"type": "redacted_thinking", "data": one.signature})),
+        ReasoningForm::Item => None,
+    }
 }
 
 fn call(call: &Call<'_>) -> Value {

@@ -14,6 +14,7 @@ mod wire;
 
 use pair::Paired;
 use segue_core::message::{Message, Role};
+use segue_core::pins::Model;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::fmt;
@@ -66,9 +67,16 @@ impl fmt::Display for Shape {
     }
 }
 
-/// Gives messages in a provider's shape: an object with the fields of the request that hold them.
+/// Gives messages in a provider's shape: an object with the fields of the request that hold them. What models thought is
+/// left out; [`project_for`] shows a model its own.
 pub fn project(shape: Shape, messages: &[(Role, Message)]) -> Value {
     of_paired(shape, &pair::pair(messages))
+}
+
+/// The same for the model that is asked: reasoning of its own is shown to it, in the shape that it came in. What another
+/// model signed is left out, since providers refuse it.
+pub fn project_for(shape: Shape, messages: &[(Role, Message)], model: &Model) -> Value {
+    of_paired(shape, &pair::pair_for(messages, Some(model)))
 }
 
 /// Gives paired messages in a provider's shape.

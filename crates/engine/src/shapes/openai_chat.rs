@@ -11,10 +11,10 @@ pub fn project(paired: &Paired<'_>) -> Value {
         match &turn.said {
             Said::System(text) => messages.push(json!({"role": "system", "content": text})),
             Said::User(text) => messages.push(json!({"role": "user", "content": text})),
-            Said::Assistant { text, calls } if calls.is_empty() => {
+            Said::Assistant { text, calls, .. } if calls.is_empty() => {
                 messages.push(json!({"role": "assistant", "content": text}));
             }
-            Said::Assistant { text, calls } => {
+            Said::Assistant { text, calls, .. } => {
                 let tool_calls: Vec<Value> = calls.iter().map(call).collect();
                 messages.push(json!({"role": "assistant", "content": text, "tool_calls": tool_calls}));
                 messages.extend(calls.iter().map(result));

@@ -10,10 +10,13 @@
 //!   is what the model has worked with.
 //! - A call without a result is never dropped, not even where the agent said nothing else. It gets
 //!   [`NO_RESULT`]: the model must know that it tried, or it would send the mail twice.
+//! - What a model thought goes back to that model only. What another one signed is refused everywhere, so it is left out
+//!   of the projection; the log keeps it, and it is shown again if the session goes back to its model.
 
 use super::wire::{self, Ids};
 use super::{EMPTY_RESULT, NO_RESULT};
-use segue_core::message::{Message, Role};
+use segue_core::message::{Message, Reasoning, Role};
+use segue_core::pins::Model;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::fmt;
@@ -51,6 +54,8 @@ pub enum Said<'a> {
         text: Option<&'a str>,
         /// The calls.
         calls: Vec<Call<'a>>,
+        /// What the model thought before, as far as it is the model that is asked.
+        reasoning: Vec<&'a Reasoning>,
     },
 }
 
@@ -126,9 +131,14 @@ impl fmt::Display for Why {
     }
 }
 
-/// Pairs calls and results.
+/// Pairs calls and results; what models thought is left out.
 pub fn pair(messages: &[(Role, Message)]) -> Paired<'_> {
-    let mut pairing = Pairing { last_calls: last_calls(messages), ..Pairing::default() };
+    pair_for(messages, None)
+}
+
+/// Pairs calls and results, and keeps what the model that is asked thought itself.
+pub fn pair_for<'a>(messages: &'a [(Role, Message)], model: Option<&'a Model>) -> Paired<'a> {
+    let mut pairing = Pairing { last_calls: last_calls(messages), model, ..Pairing::default() };
     for (at, (role, message)) in messages.iter().enumerate() {
         match role {
             Role::User => pairing.text(at, Said::User, &message.text),
@@ -153,6 +163,7 @@ struct Pairing<'a> {
     /// The latest turn so far with a call of an id.
     latest: HashMap<&'a str, usize>,
     last_calls: HashMap<&'a str, usize>,
+    model: Option<&'a Model>,
 }
 
 impl<'a> Pairing<'a> {
@@ -184,7 +195,11 @@ impl<'a> Pairing<'a> {
                 result: Answer::Missing,
             });
         }
-        self.paired.turns.push(Turn { at, said: Said::Assistant { text, calls } });
+        let own = |one: &&Reasoning| {
+            !one.signature.trim().is_empty() && self.model.is_some_and(|model| model.made(one))
+        };
+        let reasoning = message.reasoning.iter().filter(own).collect();
+        self.paired.turns.push(Turn { at, said: Said::Assistant { text, calls, reasoning } });
     }
 
     fn result(&mut self, at: usize, message: &'a Message) {

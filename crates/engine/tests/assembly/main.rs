@@ -18,4 +18,5 @@ mod cost;
 mod fuzz;
 mod parts;
 mod prefix;
+mod reasoning;
 mod table;

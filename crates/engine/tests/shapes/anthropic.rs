@@ -4,7 +4,8 @@
 //! non-whitespace text"; "tool_use ids were found without tool_result blocks immediately after"; "unexpected
 //! tool_use_id found in tool_result blocks"; "each tool_use must have a single result"; "tool_use ids must
 //! be unique"; ids are `^[a-zA-Z0-9_-]+$`; `input` is an object; results come before any text. Strictest:
-//! the last message is the user's, since newer models take no prefilled answer.
+//! the last message is the user's, since newer models take no prefilled answer; thoughts stand first in their message,
+//! signed, and never alone.
 
 use crate::check::{list, new, object, string, text, word};
 use serde_json::Value;
@@ -64,7 +65,16 @@ fn user(blocks: &[Value], open: &mut BTreeSet<&str>) -> Result<(), String> {
 
 fn assistant<'a>(blocks: &'a [Value], seen: &mut BTreeSet<&'a str>) -> Result<BTreeSet<&'a str>, String> {
     let mut calls = BTreeSet::new();
+    let mut spoke = false;
     for block in blocks {
+        if block["type"] == "thinking" || block["type"] == "redacted_thinking" {
+            thought(block)?;
+            if spoke {
+                return Err(format!("a thought after a text or a call: {block}"));
+            }
+            continue;
+        }
+        spoke = true;
         if block["type"] == "tool_use" {
             let fields = object(block, &["type", "id", "name", "input"], &[])?;
             word(&fields["name"], 64)?;
@@ -79,7 +89,21 @@ fn assistant<'a>(blocks: &'a [Value], seen: &mut BTreeSet<&'a str>) -> Result<BT
             }
         }
     }
+    if !spoke {
+        return Err("nothing but thoughts".to_owned());
+    }
     Ok(calls)
+}
+
+/// "thinking blocks cannot be modified": the text and its signature, or what nobody can read.
+fn thought(block: &Value) -> Result<(), String> {
+    if block["type"] == "thinking" {
+        let fields = object(block, &["type", "thinking", "signature"], &[])?;
+        string(&fields["thinking"])?;
+        return text(&fields["signature"]).map(drop);
+    }
+    let fields = object(block, &["type", "data"], &[])?;
+    text(&fields["data"]).map(drop)
 }
 
 fn text_block(block: &Value) -> Result<(), String> {

@@ -17,7 +17,8 @@ mod transcript;
 
 use proptest::prelude::*;
 use segue_core::message::{Message, Role};
-use segue_engine::shapes::{Shape, project};
+use segue_core::pins::Model;
+use segue_engine::shapes::{Shape, project, project_for};
 use serde_json::Value;
 
 /// Validates a projection in its shape.
@@ -43,6 +44,22 @@ proptest! {
             prop_assert_eq!(project(shape, &messages).to_string(), value.to_string(), "same bytes again");
             prop_assert_eq!(oracle::texts_shown(shape, &value), oracle::texts_said(shape, &messages));
             oracle::results_belong(&oracle::results_shown(shape, &value), &messages)?;
+        }
+    }
+
+    /// L-7: a model is given back what it thought itself, in its own form, and nothing that another one signed; all else
+    /// is as if nobody had thought anything.
+    #[test]
+    fn l7_reasoning_goes_back_to_its_own_model_only(messages in transcript::any()) {
+        let model = Model::named(transcript::MODELS[0]);
+        for shape in Shape::ALL {
+            let value = project_for(shape, &messages, &model);
+            prop_assert_eq!(valid(shape, &value), Ok(()), "{}: {:#}", shape, value);
+            let shown = value.to_string();
+            prop_assert!(!shown.contains(&format!("~{}", transcript::MODELS[1])), "{}: {}", shape, shown);
+            prop_assert!(!project(shape, &messages).to_string().contains('~'), "nobody is asked");
+            prop_assert_eq!(oracle::texts_shown(shape, &value), oracle::texts_said(shape, &messages));
+            oracle::thoughts_shown(shape, &shown, &messages)?;
         }
     }
 

@@ -3,7 +3,8 @@
 //! Items are messages (`role` of user, assistant, system or developer; a string as `content` fits all of
 //! them), `function_call` and `function_call_output`. "No tool output found for function call", "No tool
 //! call found for function call output"; a `call_id` has at most 64 characters; an item's own `id` would
-//! have to begin with `fc_` or `msg_` and be known to OpenAI. Strictest: outputs follow their calls at once.
+//! have to begin with `fc_` or `msg_` and be known to OpenAI. Strictest: outputs follow their calls at once. Reasoning is
+//! encrypted, its id is `rs_...` and new if there is one, and what came of it follows.
 
 use crate::check::{arguments, list, new, object, string, text, word};
 use serde_json::Value;
@@ -11,10 +12,39 @@ use std::collections::BTreeSet;
 
 pub(crate) fn valid(value: &Value) -> Result<(), String> {
     let mut seen = BTreeSet::new();
+    let mut thoughts = BTreeSet::new();
     let mut open: BTreeSet<&str> = BTreeSet::new();
     let mut answering = false;
+    let mut thinking = false;
     for item in list(&object(value, &["input"], &[])?["input"])? {
-        match string(&item["type"])? {
+        let kind = string(&item["type"])?;
+        let follows = kind == "reasoning" || kind == "function_call" || item["role"] == "assistant";
+        if thinking && !follows {
+            return Err(format!("reasoning was provided without its required following item: {item}"));
+        }
+        thinking = kind == "reasoning";
+        match kind {
+            "reasoning" => {
+                let fields = object(item, &["type", "summary", "encrypted_content"], &["id"])?;
+                text(&fields["encrypted_content"])?;
+                if let Some(id) = fields.get("id") {
+                    let id = word(id, 64)?;
+                    if !id.starts_with("rs_") {
+                        return Err(format!("not an id of reasoning: {id}"));
+                    }
+                    new(&mut thoughts, id)?;
+                }
+                for part in fields["summary"].as_array().ok_or("the summary is no list")? {
+                    let fields = object(part, &["type", "text"], &[])?;
+                    if fields["type"] != "summary_text" {
+                        return Err(format!("not a summary: {part}"));
+                    }
+                    text(&fields["text"])?;
+                }
+                if answering && !open.is_empty() {
+                    return Err(format!("no tool output found for {open:?}"));
+                }
+            }
             "message" => {
                 let fields = object(item, &["type", "role", "content"], &[])?;
                 text(&fields["content"])?;
@@ -47,6 +77,9 @@ pub(crate) fn valid(value: &Value) -> Result<(), String> {
             }
             other => return Err(format!("there is no item {other}")),
         }
+    }
+    if thinking {
+        return Err("reasoning was provided without its required following item".to_owned());
     }
     if open.is_empty() { Ok(()) } else { Err(format!("no tool output found for {open:?}")) }
 }

@@ -122,3 +122,31 @@ pub(crate) fn results_belong(shown: &[String], messages: &[(Role, Message)]) -> 
     }
     Ok(())
 }
+
+/// What the model that is asked thought before the first thing that it said is shown, each in its own shape.
+pub(crate) fn thoughts_shown(
+    shape: Shape,
+    shown: &str,
+    messages: &[(Role, Message)],
+) -> Result<(), TestCaseError> {
+    use segue_core::message::ReasoningForm::{Item, Redacted, Thinking};
+    let spoken = |(role, message): &&(Role, Message)| {
+        *role == Role::Assistant && (message.text.contains('#') || !message.tool_calls.is_empty())
+    };
+    let Some((_, first)) = messages.iter().find(spoken) else { return Ok(()) };
+    let mut ids = BTreeSet::new();
+    for one in first.reasoning.iter().filter(|one| one.signature.ends_with("~main")) {
+        let fits = match (shape, one.form) {
+            (Shape::Anthropic, Thinking | Redacted) => true,
+            (Shape::OpenAiResponses, Item) => {
+                one.id.as_ref().is_none_or(|id| !id.starts_with("rs_") || ids.insert(id.as_str()))
+            }
+            _ => false,
+        };
+        // Two thoughts may have been signed alike; one place is enough then.
+        if fits && !shown.contains(&one.signature) {
+            return Err(TestCaseError::fail(format!("{shape} does not show {one:?}: {shown}")));
+        }
+    }
+    Ok(())
+}

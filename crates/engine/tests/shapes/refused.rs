@@ -68,6 +68,25 @@ fn l7_openai_responses_refuse() {
             json!([{"type": "message", "role": "user", "content": ""}]),
         ],
     );
+    let said = json!({"type": "message", "role": "assistant", "content": "x"});
+    let thought =
+        |id: &str| json!({"type": "reasoning", "id": id, "summary": [], "encrypted_content": "c2ln"});
+    let fine = json!({"input": [thought("rs_1"), said, thought("rs_2"), call("a", "{}"), output("a")]});
+    assert_eq!(valid(Shape::OpenAiResponses, &fine), Ok(()));
+    refused(
+        Shape::OpenAiResponses,
+        "input",
+        &[
+            json!([thought("rs_1")]),
+            json!([thought("rs_1"), user]),
+            json!([thought("rs_1"), said, thought("rs_1"), said]),
+            json!([thought("x"), said]),
+            json!([{"type": "reasoning", "summary": []}, said]),
+            json!([{"type": "reasoning", "encrypted_content": "c2ln"}, said]),
+            json!([{"type": "reasoning", "summary": [{"text": "x"}], "encrypted_content": "c2ln"}, said]),
+            json!([call("a", "{}"), thought("rs_1"), output("a")]),
+        ],
+    );
 }
 
 #[test]
@@ -98,6 +117,23 @@ fn l7_anthropic_refuses() {
                 {"type": "tool_use", "id": "a", "name": "f", "input": "{}"}
             ]}, result("a")]),
             json!([{"role": "user", "content": []}]),
+        ],
+    );
+    let thinking = json!({"type": "thinking", "thinking": "hm", "signature": "c2ln"});
+    let said = json!({"type": "text", "text": "x"});
+    let with = |blocks: &[&Value]| json!([user, {"role": "assistant", "content": blocks}, user]);
+    let redacted = json!({"type": "redacted_thinking", "data": "c2ln"});
+    assert_eq!(valid(Shape::Anthropic, &json!({"messages": with(&[&thinking, &redacted, &said])})), Ok(()));
+    refused(
+        Shape::Anthropic,
+        "messages",
+        &[
+            with(&[&thinking]),
+            with(&[&said, &thinking]),
+            with(&[&json!({"type": "thinking", "thinking": "hm"}), &said]),
+            with(&[&json!({"type": "thinking", "thinking": "hm", "signature": ""}), &said]),
+            with(&[&json!({"type": "redacted_thinking", "data": " "}), &said]),
+            json!([{"role": "user", "content": [thinking, said]}]),
         ],
     );
     assert!(valid(Shape::Anthropic, &json!({"system": [], "messages": [user]})).is_err());

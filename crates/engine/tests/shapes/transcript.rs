@@ -3,7 +3,7 @@
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
-use segue_core::message::{Message, Role, ToolCall};
+use segue_core::message::{Message, Reasoning, ReasoningForm, Role, ToolCall};
 
 const BLANKS: [&str; 5] = ["", " ", "\n\t", "\u{3000}", "\u{0}"];
 
@@ -43,6 +43,23 @@ fn text() -> impl Strategy<Value = String> {
     prop_oneof![1 => select(&BLANKS[..]).prop_map(str::to_owned), 4 => "[a-zé你\\[\\]\"\\\\ ]{1,8}x"]
 }
 
+/// The model that is asked, and one that was asked before.
+pub(crate) const MODELS: [&str; 2] = ["main", "other"];
+
+/// What a model thought: signed or not, by this model or another one, in any form, with ids that meet.
+fn reasoning() -> impl Strategy<Value = Reasoning> {
+    let forms = [ReasoningForm::Thinking, ReasoningForm::Redacted, ReasoningForm::Item];
+    let ids = ["rs_1", "rs_2", "", "rs_", "msg_1", "rs_a b"].map(|id| Some(id.to_owned()));
+    let ids = select(ids.into_iter().chain([None]).collect::<Vec<_>>());
+    let signatures = prop_oneof![1 => select(&BLANKS[..]).prop_map(str::to_owned), 5 => "[A-Za-z0-9+/]{8}"];
+    (select(forms.to_vec()), text(), signatures, ids, select(&MODELS[..])).prop_map(
+        |(form, text, signature, id, model)| {
+            let signature = if signature.len() == 8 { format!("{signature}~{model}") } else { signature };
+            Reasoning { form, text, signature, id, model: model.to_owned() }
+        },
+    )
+}
+
 /// A message of any role: a result may come before its call, twice, late or never.
 fn message() -> impl Strategy<Value = (Role, Message)> {
     let calls = prop_oneof![2 => Just(Vec::new()), 3 => vec(call(), 1..4)];
@@ -50,11 +67,13 @@ fn message() -> impl Strategy<Value = (Role, Message)> {
     let role = prop_oneof![
         2 => Just(Role::User), 3 => Just(Role::Assistant), 5 => Just(Role::Tool), 1 => Just(Role::System)
     ];
-    (role, text(), calls, answered).prop_map(|(role, text, calls, answered)| {
+    let thoughts = prop_oneof![3 => Just(Vec::new()), 2 => vec(reasoning(), 1..3)];
+    (role, text(), calls, answered, thoughts).prop_map(|(role, text, calls, answered, thoughts)| {
         let mut message = Message::text(text);
         // A careless host puts calls and ids on messages of other roles too.
         message.tool_calls = calls;
         message.tool_call_id = answered;
+        message.reasoning = thoughts;
         (role, message)
     })
 }

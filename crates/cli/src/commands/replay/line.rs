@@ -3,7 +3,7 @@
 use super::op::Op;
 use anyhow::{Context as _, bail};
 use segue_core::Timestamp;
-use segue_core::message::{Message, MessageId, Role};
+use segue_core::message::{Message, MessageId, Reasoning, Role};
 use segue_core::session;
 use segue_core::task::intent::MessageIntent;
 use segue_engine::route::{Address, Peer, Routing, route};
@@ -53,6 +53,7 @@ impl Line {
             sender: sender(&value)?,
             tool_call_id: word(&value, "tool_call_id")?,
             tool_calls: segue_engine::port::tool_calls(&value).map_err(anyhow::Error::msg)?,
+            reasoning: reasoning(&value)?,
             carried_from: None,
         };
         let (to, session) = target(&value, routing)?;
@@ -170,4 +171,15 @@ fn address(value: &Value) -> anyhow::Result<Option<Address>> {
         peer,
         thread: word(value, "thread")?,
     }))
+}
+/// What the model thought, as `segue export` writes it.
+fn reasoning(value: &Value) -> anyhow::Result<Vec<Reasoning>> {
+    match value.get("reasoning") {
+        None | Some(Value::Null) => Ok(Vec::new()),
+        Some(list) => serde_json::from_value(list.clone()).map_err(|_| {
+            anyhow::anyhow!(
+                "its \"reasoning\" is not a list of {{\"form\":..., \"text\":..., \"signature\":..., \"model\":...}}"
+            )
+        }),
+    }
 }
