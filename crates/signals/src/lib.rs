@@ -32,6 +32,7 @@ pub mod health;
 pub mod injection;
 pub mod intent;
 pub mod keepsakes;
+pub mod kin;
 mod lists;
 pub mod methods;
 mod model;

@@ -4,9 +4,9 @@ pub(crate) mod cues;
 mod dense;
 mod sparse;
 
-use crate::embed::Table;
+use crate::embed::{Table, Vector};
 use crate::profile::{Profile, Role, Scripts};
-use crate::terms::Terms;
+use crate::terms::{Term, Terms};
 use crate::text::{Reading, Window, fold};
 use cues::{CueTable, Cues};
 
@@ -42,6 +42,19 @@ impl Reader {
         let scripts = Scripts::of(&reading);
         let asks = ends_with_question(reading.ending());
         Read { reading, terms, cues, scripts, asks }
+    }
+
+    /// The words of a text, each with its weight and its row of the table; zeros where it has none.
+    pub(crate) fn meanings<'a>(&self, text: &'a str, window: Window) -> Vec<(&'a str, f32, Vector)> {
+        let reading = Reading::new(text, window);
+        let meaning = |term: &Term| {
+            let mut vector = Vector::ZERO;
+            if let Some(row) = self.table.find(term.hash) {
+                self.table.add(row, &mut vector);
+            }
+            (reading.between(term.first, term.last), term.weight, vector)
+        };
+        Terms::of(&reading, &self.table).list.iter().map(meaning).collect()
     }
 
     /// Whether a message says no more than yes, no, hello or thanks.

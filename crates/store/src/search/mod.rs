@@ -3,7 +3,9 @@
 //! Cutting text into terms and ranking are here and nowhere else: a store only hands out postings, so that every
 //! store gives the same hits. One that keeps no index is scanned.
 
+mod asking;
 mod bucket;
+mod mixed;
 mod packed;
 mod pile;
 mod rank;
@@ -16,7 +18,7 @@ pub(crate) use pile::Pile;
 pub(crate) use rank::{Corpus, Postings, Visit, meet, rank};
 pub use sight::{Reach, Sight};
 pub(crate) use terms::asked;
-pub use terms::{Term, places, share};
+pub use terms::{Term, named, places, share, words};
 
 use crate::error::Error;
 use crate::store::Store;

@@ -4,6 +4,7 @@
 //! session has of the question. The work is bounded: rare terms lead to the messages, common ones only weigh them.
 
 use super::Posting;
+use super::mixed::Mixed;
 use super::sight::Sight;
 use super::terms::{Term, Weighed};
 use crate::error::Error;
@@ -17,10 +18,6 @@ const LENGTH_SHARE: f64 = 0.6;
 
 /// How much of the score is the session's.
 const SESSION_SHARE: f64 = 0.6;
-
-/// How much a session of today is worth more than an old one, and after how many days half of that is gone.
-const RECENCY_SHARE: f64 = 0.1;
-const RECENCY_DAYS: f64 = 60.0;
 
 /// How many messages are weighed at most.
 const CANDIDATES_MAX: usize = 2_000;
@@ -82,14 +79,62 @@ pub(crate) struct Ranked {
     pub score: f64,
 }
 
-struct Candidate {
-    session: Number,
+/// Messages that have something of the question: whose they are, and what each term of it is worth in them.
+struct Candidates {
+    terms: usize,
+    places: HashMap<Seq, usize, Mixed>,
+    messages: Vec<(Seq, Number)>,
+    /// One after the other, as many as there are terms for each message.
     parts: Vec<f64>,
 }
 
-impl Candidate {
-    fn sum(&self) -> f64 {
-        self.parts.iter().sum()
+impl Candidates {
+    fn new(terms: usize) -> Self {
+        Self { terms, places: HashMap::default(), messages: Vec::new(), parts: Vec::new() }
+    }
+
+    /// Returns where a message is, taking it in if there is room and somebody owns it.
+    fn place(&mut self, posting: Posting, sight: &Sight) -> Option<usize> {
+        if let Some(place) = self.places.get(&posting.seq) {
+            return Some(*place);
+        }
+        if self.messages.len() >= CANDIDATES_MAX {
+            return None;
+        }
+        let session = sight.owner(posting.segment, posting.seq)?;
+        let place = self.messages.len();
+        self.places.insert(posting.seq, place);
+        self.messages.push((posting.seq, session));
+        self.parts.resize(self.parts.len() + self.terms, 0.0);
+        Some(place)
+    }
+
+    fn set(&mut self, place: usize, term: usize, part: f64) {
+        self.parts[place * self.terms + term] = part;
+    }
+
+    fn parts(&self, place: usize) -> &[f64] {
+        &self.parts[place * self.terms..(place + 1) * self.terms]
+    }
+
+    fn sum(&self, place: usize) -> f64 {
+        self.parts(place).iter().sum()
+    }
+
+    /// Returns the best ones by what is known so far, in the order of the log.
+    fn finalists(&self) -> Vec<usize> {
+        let mut best: Vec<(f64, Seq, usize)> = self
+            .messages
+            .iter()
+            .enumerate()
+            .map(|(place, (seq, _))| (self.sum(place), *seq, place))
+            .collect();
+        if best.len() > FINALISTS_MAX {
+            best.select_nth_unstable_by(FINALISTS_MAX, |a, b| b.0.total_cmp(&a.0).then(b.1.cmp(&a.1)));
+            best.truncate(FINALISTS_MAX);
+        }
+        best.sort_unstable_by_key(|(_, seq, _)| *seq);
+        best.into_iter().map(|(_, _, place)| place).collect()
     }
 }
 
@@ -118,58 +163,61 @@ pub(crate) fn rank(
         let length = 1.0 - LENGTH_SHARE + LENGTH_SHARE * f64::from(posting.length) / average.max(1.0);
         worth * count / (count + SATURATION * length)
     };
-    let mut found: HashMap<Seq, Candidate> = HashMap::new();
+    let mut found = Candidates::new(terms.len());
     let mut leading = 0;
     for (at, (_, term, worth)) in terms.iter().enumerate() {
-        if found.len() >= CANDIDATES_MAX {
+        if found.messages.len() >= CANDIDATES_MAX {
             break;
         }
         leading = at + 1;
         let mut looked_at = 0;
         postings.newest(*term, &mut |posting| {
             looked_at += 1;
-            if let Some(session) = sight.owner(posting.segment, posting.seq)
-                && (found.len() < CANDIDATES_MAX || found.contains_key(&posting.seq))
-            {
-                let fresh = || Candidate { session, parts: vec![0.0; terms.len()] };
-                found.entry(posting.seq).or_insert_with(fresh).parts[at] = part(*worth, posting);
+            if let Some(place) = found.place(posting, sight) {
+                found.set(place, at, part(*worth, posting));
             }
             if looked_at < LOOKED_AT_MAX { Visit::More } else { Visit::Enough }
         })?;
     }
-    let mut finalists: Vec<(Seq, Candidate)> = found.into_iter().collect();
-    finalists.sort_by(|(a, x), (b, y)| y.sum().total_cmp(&x.sum()).then(b.cmp(a)));
-    let weighed = finalists.len().min(FINALISTS_MAX);
-    finalists[..weighed].sort_by_key(|(seq, _)| *seq);
-    let seqs: Vec<Seq> = finalists[..weighed].iter().map(|(seq, _)| *seq).collect();
+    let finalists = found.finalists();
+    let seqs: Vec<Seq> = finalists.iter().map(|place| found.messages[*place].0).collect();
     for (at, (_, term, worth)) in terms.iter().enumerate().skip(leading) {
         postings.among(*term, &seqs, &mut |which, posting| {
-            finalists[which].1.parts[at] = part(*worth, posting);
+            found.set(finalists[which], at, part(*worth, posting));
         })?;
     }
-    Ok(order(&finalists, sight, whole, limit))
+    Ok(order(&found, sight, whole, limit))
 }
 
-fn order(finalists: &[(Seq, Candidate)], sight: &Sight, whole: f64, limit: usize) -> Vec<Ranked> {
-    let mut sessions: HashMap<Number, Vec<f64>> = HashMap::new();
-    for (_, candidate) in finalists {
-        let best = sessions.entry(candidate.session).or_insert_with(|| vec![0.0; candidate.parts.len()]);
-        for (best, part) in best.iter_mut().zip(&candidate.parts) {
+/// What a session has of the question: the best part of each term, and what its age is worth.
+struct Pooled {
+    best: Vec<f64>,
+    recency: f64,
+}
+
+fn order(found: &Candidates, sight: &Sight, whole: f64, limit: usize) -> Vec<Ranked> {
+    let mut sessions: HashMap<Number, Pooled, Mixed> = HashMap::default();
+    for (place, (_, session)) in found.messages.iter().enumerate() {
+        let fresh = || Pooled { best: vec![0.0; found.terms], recency: sight.recency(*session) };
+        let pooled = sessions.entry(*session).or_insert_with(fresh);
+        for (best, part) in pooled.best.iter_mut().zip(found.parts(place)) {
             *best = best.max(*part);
         }
     }
-    let score = |candidate: &Candidate| {
-        let session: f64 = sessions.get(&candidate.session).map_or(0.0, |best| best.iter().sum());
-        let text = (SESSION_SHARE * session + (1.0 - SESSION_SHARE) * candidate.sum()) / whole;
-        let recency = 0.5_f64.powf(sight.days(candidate.session) / RECENCY_DAYS);
-        text * (1.0 - RECENCY_SHARE + RECENCY_SHARE * recency)
-    };
-    let mut ranked: Vec<Ranked> = finalists
-        .iter()
-        .map(|(seq, candidate)| Ranked { seq: *seq, session: candidate.session, score: score(candidate) })
+    let scores: HashMap<Number, (f64, f64), Mixed> = sessions
+        .into_iter()
+        .map(|(session, pooled)| (session, (pooled.best.iter().sum(), pooled.recency)))
         .collect();
-    ranked.sort_by(|a, b| b.score.total_cmp(&a.score).then(b.seq.cmp(&a.seq)));
-    let mut hits: HashMap<Number, usize> = HashMap::new();
+    let score = |place: usize, session: Number| {
+        let (pooled, recency) = scores.get(&session).copied().unwrap_or((0.0, 1.0));
+        (SESSION_SHARE * pooled + (1.0 - SESSION_SHARE) * found.sum(place)) / whole * recency
+    };
+    let ranked = found.messages.iter().enumerate();
+    let mut ranked: Vec<Ranked> = ranked
+        .map(|(place, (seq, session))| Ranked { seq: *seq, session: *session, score: score(place, *session) })
+        .collect();
+    ranked.sort_unstable_by(|a, b| b.score.total_cmp(&a.score).then(b.seq.cmp(&a.seq)));
+    let mut hits: HashMap<Number, usize, Mixed> = HashMap::default();
     ranked.retain(|ranked| {
         let hits = hits.entry(ranked.session).or_default();
         *hits += 1;

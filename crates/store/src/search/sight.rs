@@ -1,5 +1,6 @@
 //! Sight: which messages of a scope a search may find, and whose they are.
 
+use super::mixed::Mixed;
 use segue_core::Timestamp;
 use segue_core::entry::Seq;
 use segue_core::segment;
@@ -7,6 +8,10 @@ use segue_core::session::Number;
 use segue_core::span::Spans;
 use segue_core::state::State;
 use std::collections::HashMap;
+
+/// How much a session of today is worth more than an old one, and after how many days half of that is gone.
+const RECENCY_SHARE: f64 = 0.1;
+const RECENCY_DAYS: f64 = 60.0;
 
 /// How far a search goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -21,9 +26,9 @@ pub enum Reach {
 /// Which messages may be found. What no session sees any more is never among them.
 #[derive(Debug, Clone, Default)]
 pub struct Sight {
-    owners: HashMap<segment::Number, Vec<(Seq, Seq, Number)>>,
+    owners: HashMap<segment::Number, Vec<(Seq, Seq, Number)>, Mixed>,
     hidden: Spans,
-    updated: HashMap<Number, Timestamp>,
+    updated: HashMap<Number, Timestamp, Mixed>,
     now: Timestamp,
 }
 
@@ -55,8 +60,14 @@ impl Sight {
         owners.iter().find(|(first, last, _)| *first <= seq && seq <= *last).map(|(_, _, owner)| *owner)
     }
 
+    /// Tells what a session is worth for its age: 1 for one of today, a little less for an old one.
+    #[must_use]
+    pub fn recency(&self, session: Number) -> f64 {
+        1.0 - RECENCY_SHARE + RECENCY_SHARE * 0.5_f64.powf(self.days(session) / RECENCY_DAYS)
+    }
+
     /// Tells how many days ago a session was last written, seen from the last entry of the scope.
-    pub(crate) fn days(&self, session: Number) -> f64 {
+    fn days(&self, session: Number) -> f64 {
         let at = self.updated.get(&session).copied().unwrap_or(self.now);
         self.now.duration_since(at).as_secs_f64().max(0.0) / 86_400.0
     }

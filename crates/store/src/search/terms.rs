@@ -1,6 +1,7 @@
 //! Terms: what text is cut into. Words by their stems; Chinese, Japanese and Korean by overlapping pairs of
 //! characters, which needs no dictionary and finds words of two characters.
 
+use super::asking::{ASKING, ASKING_PAIRS, EMPTY, PARTICLES, is_asking};
 use super::stem::stem;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -22,6 +23,12 @@ const WEAK: f64 = 0.3;
 pub struct Term(pub(crate) u64);
 
 impl Term {
+    /// The number.
+    #[must_use]
+    pub fn get(self) -> u64 {
+        self.0
+    }
+
     fn of(text: &str) -> Self {
         // FNV-1a: the same on every machine and in every version, since it stands on disk.
         let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
@@ -37,78 +44,6 @@ pub(crate) struct Weighed {
     pub term: Term,
     pub weight: f64,
 }
-
-/// Words without which a sentence says the same. They are not terms.
-const EMPTY: &[&str] = &[
-    "a", "an", "and", "are", "as", "at", "be", "been", "but", "by", "can", "could", "did", "do", "does",
-    "for", "from", "had", "has", "have", "he", "her", "his", "how", "i", "if", "in", "is", "it", "its", "me",
-    "my", "of", "on", "or", "our", "she", "should", "so", "that", "the", "their", "them", "then", "there",
-    "they", "this", "to", "us", "was", "we", "were", "what", "when", "where", "which", "who", "why", "will",
-    "with", "would", "you", "your", "s", "t", "m", "re", "ve", "ll", "d", "im",
-];
-
-/// Stems of words by which people ask for what was said, rather than what it was about.
-const ASKING: &[&str] = &[
-    "about",
-    "again",
-    "ago",
-    "agre",
-    "anything",
-    "ask",
-    "chat",
-    "conversat",
-    "decid",
-    "decision",
-    "discus",
-    "earlier",
-    "find",
-    "finally",
-    "get",
-    "go",
-    "last",
-    "mention",
-    "once",
-    "previou",
-    "rememb",
-    "remember",
-    "said",
-    "sa",
-    "say",
-    "sent",
-    "session",
-    "settl",
-    "some",
-    "something",
-    "suggest",
-    "talk",
-    "tell",
-    "thing",
-    "tim",
-    "time",
-    "told",
-    "up",
-    "use",
-    "us",
-    "want",
-    "wa",
-    "way",
-    "went",
-    "anoth",
-    "another",
-    "end",
-    "exact",
-    "exactly",
-];
-
-/// Characters that seldom carry the meaning of a pair.
-const PARTICLES: &str = "的了吗呢吧啊么们是我你他她它这那哪什怎样在有和就都也还又把被给让跟与及或";
-
-/// Pairs by which people ask for what was said.
-const ASKING_PAIRS: &[&str] = &[
-    "之前", "上次", "以前", "当时", "后来", "最后", "记得", "说过", "聊过", "讨论", "提到", "问过", "时候",
-    "什么", "怎么", "多少", "哪个", "哪里", "为什", "我们", "有没", "没有", "可以", "一下", "一个", "关于",
-    "那次", "决定", "建议", "次说", "前说", "是怎", "是什", "是多", "几个", "哪些", "如何",
-];
 
 fn is_paired(c: char) -> bool {
     matches!(c,
@@ -144,6 +79,31 @@ fn runs(text: &str) -> impl Iterator<Item = (usize, Run<'_>)> {
             return Some((begin, if paired { Run::Paired(run) } else { Run::Word(run) }));
         }
     })
+}
+
+/// Cuts a text into words that say something, to be compared by their meaning. Chinese comes in pieces between
+/// particles, which a dictionary can cut further.
+///
+/// ```
+/// let words: Vec<&str> = segue_store::search::words("Where is the harbour? 我的猫过敏了").collect();
+/// assert_eq!(words, ["harbour", "猫过敏"]);
+/// ```
+pub fn words(text: &str) -> impl Iterator<Item = &str> {
+    runs(text).flat_map(|(_, run)| -> Vec<&str> {
+        match run {
+            Run::Word(run) => word(run).map(|_| run).into_iter().collect(),
+            Run::Paired(run) => {
+                run.split(|c| PARTICLES.contains(c)).filter(|piece| !piece.is_empty()).collect()
+            }
+        }
+    })
+}
+
+/// Names a word by a number, the same for all its forms, and tells whether it only asks.
+pub fn named(word: &str) -> (Term, bool) {
+    let lower = lower(word);
+    let stem = stem(&lower);
+    (Term::of(stem), is_asking(stem))
 }
 
 fn lower(word: &str) -> String {

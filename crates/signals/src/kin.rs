@@ -1,0 +1,221 @@
+//! Kin: how near a question is to what sessions say, word by word.
+//!
+//! People seldom ask in the words that were used. So each word of the question looks for its nearest word in a
+//! session; a word that has kin in few sessions counts more than one that has it everywhere. The whole question is
+//! compared with each message and with the session as well. All of it is relative: sessions are compared with each other.
+
+use crate::classifier::Classifier;
+use crate::embed::Vector;
+use crate::terms::CONTENT_WEIGHT;
+use crate::text::Window;
+use std::collections::{HashMap, HashSet};
+
+/// How many different words of a session are looked at, and of a question.
+const WORDS_MAX: usize = 400;
+const ASKED_MAX: usize = 16;
+
+/// Two words are no kin up to here.
+const KIN_MIN: f32 = 0.25;
+/// The nearest other word counts so much of the word itself.
+const KIN_WORTH: f32 = 0.9;
+/// How much of nearness is that of the three nearest words together, and how many those are.
+const NEAREST_SHARE: f32 = 0.2;
+const NEAREST: usize = 3;
+/// What a word counts that only asks.
+const ASKING_WORTH: f32 = 0.3;
+/// How much it counts that a word is rare among the sessions.
+const RARITY_POWER: f32 = 0.75;
+
+/// How much of nearness comes from the words, from the nearest message, and from the session as a whole.
+const BY_WORDS: f32 = 0.5;
+const BY_MESSAGE: f32 = 0.3;
+const BY_SESSION: f32 = 0.25;
+
+/// What is known of a word besides its meaning.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Named {
+    /// The same for all forms of a word.
+    pub key: u64,
+    /// The word is used to ask, and says little about what.
+    pub asks: bool,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Word {
+    named: Named,
+    weight: f32,
+    /// Nothing where the word is not in the table: it has no kin but itself.
+    unit: Option<Vector>,
+}
+
+/// What some messages are about, word by word.
+#[derive(Debug, Clone, Default)]
+pub struct Gist {
+    words: Vec<Word>,
+    keys: HashSet<u64>,
+    messages: Vec<Vector>,
+}
+
+/// How near a session is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Near {
+    /// From 0 to 1.
+    pub score: f64,
+    /// Which of its messages is nearest.
+    pub message: usize,
+}
+
+impl Classifier {
+    /// Adds a message to a gist: its words, which come in pieces, and what they are called.
+    pub fn gather<'a>(
+        &self,
+        gist: &mut Gist,
+        pieces: impl Iterator<Item = &'a str>,
+        name: impl Fn(&str) -> Named,
+    ) {
+        let mut message = Vector::ZERO;
+        for piece in pieces {
+            if gist.words.len() >= WORDS_MAX {
+                break;
+            }
+            // "web03" is a name: it is the same or it is not.
+            if piece.bytes().any(|byte| byte.is_ascii_digit()) {
+                gist.add(Word { named: name(piece), weight: 1.0, unit: None });
+                continue;
+            }
+            for (text, weight, vector) in self.reader().meanings(piece, Window::MESSAGE) {
+                message.add(&vector, 1.0);
+                let unit = (vector != Vector::ZERO).then(|| vector.unit());
+                gist.add(Word { named: name(text), weight, unit });
+            }
+        }
+        gist.messages.push(message.unit());
+    }
+}
+
+impl Gist {
+    fn add(&mut self, word: Word) {
+        if self.keys.insert(word.named.key) {
+            self.words.push(word);
+        }
+    }
+
+    /// Tells how near a word's kin is in here, from 0 to 1.
+    fn kin(&self, word: &Word) -> f32 {
+        if self.keys.contains(&word.named.key) {
+            return 1.0;
+        }
+        let Some(unit) = &word.unit else { return 0.0 };
+        let mut nearest = [0.0_f32; NEAREST];
+        for other in self.words.iter().filter_map(|word| word.unit.as_ref()) {
+            let mut cosine = unit.dot(other);
+            for place in &mut nearest {
+                if cosine > *place {
+                    std::mem::swap(place, &mut cosine);
+                }
+            }
+        }
+        let together = nearest.iter().sum::<f32>() / NEAREST as f32;
+        let near = NEAREST_SHARE * together + (1.0 - NEAREST_SHARE) * nearest[0];
+        KIN_WORTH * ((near - KIN_MIN) / (1.0 - KIN_MIN)).clamp(0.0, 1.0)
+    }
+
+    /// Sums the words up, the rare ones first of all.
+    fn whole(&self, rarity: impl Fn(&Word) -> f32) -> Vector {
+        let mut sum = Vector::ZERO;
+        for word in self.words.iter().filter(|word| word.weight >= CONTENT_WEIGHT) {
+            if let Some(unit) = &word.unit {
+                sum.add(unit, word.weight * rarity(word));
+            }
+        }
+        sum.unit()
+    }
+}
+
+/// Tells how near sessions are to a question, in their order.
+#[must_use]
+pub fn near(question: &Gist, sessions: &[Gist]) -> Vec<Near> {
+    let by_words = by_words(question, sessions);
+    let mut having: HashMap<u64, u32> = HashMap::new();
+    for key in sessions.iter().flat_map(|session| &session.keys) {
+        *having.entry(*key).or_default() += 1;
+    }
+    let all = sessions.len() as f32;
+    let with = |word: &Word| having.get(&word.named.key).copied().unwrap_or(0) as f32;
+    let worth = |word: &Word| if word.named.asks { ASKING_WORTH } else { 1.0 };
+    let asked = question.whole(|word| worth(word) * (all / (1.0 + with(word))).ln_1p());
+    let plain = question.messages.first().copied().unwrap_or(Vector::ZERO);
+    let near = |(session, by_words): (&Gist, f32)| {
+        let cosines = session.messages.iter().map(|message| message.dot(&plain)).enumerate();
+        let (message, cosine) = cosines.max_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or((0, 0.0));
+        let whole = session.whole(|word| (all / with(word).max(1.0)).ln_1p()).dot(&asked);
+        let sum = BY_WORDS * by_words + BY_MESSAGE * cosine.max(0.0) + BY_SESSION * whole.max(0.0);
+        let score = sum / (BY_WORDS + BY_MESSAGE + BY_SESSION);
+        Near { score: f64::from(score.clamp(0.0, 1.0)), message }
+    };
+    sessions.iter().zip(by_words).map(near).collect()
+}
+
+/// Tells how much of the question's words sessions have, or kin of them.
+fn by_words(question: &Gist, sessions: &[Gist]) -> Vec<f32> {
+    let mut sums = vec![0.0_f32; sessions.len()];
+    let mut whole = 0.0_f32;
+    for word in question.words.iter().filter(|word| word.weight >= CONTENT_WEIGHT).take(ASKED_MAX) {
+        let kin: Vec<f32> = sessions.iter().map(|session| session.kin(word)).collect();
+        let having: f32 = kin.iter().map(|kin| kin * kin).sum();
+        let rarity = ((sessions.len() as f32 - having + 0.5).max(0.0) / (having + 0.5)).ln_1p();
+        let asking = if word.named.asks { ASKING_WORTH } else { 1.0 };
+        let worth = word.weight.sqrt() * rarity.powf(RARITY_POWER) * asking;
+        whole += worth;
+        for (sum, kin) in sums.iter_mut().zip(kin) {
+            *sum += worth * kin;
+        }
+    }
+    if whole > 0.0 {
+        sums.iter_mut().for_each(|sum| *sum /= whole);
+    }
+    sums
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn gist(classifier: &Classifier, messages: &[&str]) -> Gist {
+        let mut gist = Gist::default();
+        for message in messages {
+            let name = |word: &str| Named {
+                key: word.to_lowercase().bytes().fold(7, |key, byte| key * 31 + u64::from(byte)),
+                asks: false,
+            };
+            classifier.gather(&mut gist, message.split(' '), name);
+        }
+        gist
+    }
+
+    #[test]
+    fn a_question_in_other_words_finds_its_session() {
+        let classifier = Classifier::builtin().unwrap();
+        let sessions = [
+            gist(&classifier, &["my knee hurts", "try slow squats"]),
+            gist(&classifier, &["the bread is dense", "let the dough rise longer"]),
+            gist(&classifier, &["deploy the server", "restart web03 first"]),
+        ];
+        let nearest = |question: &str| {
+            let near = near(&gist(&classifier, &[question]), &sessions);
+            let best = (0..3).max_by(|a, b| near[*a].score.total_cmp(&near[*b].score)).unwrap();
+            (best, near[best].message)
+        };
+        assert_eq!(nearest("painful leg"), (0, 0));
+        assert_eq!(nearest("baking flour"), (1, 0));
+        assert_eq!(nearest("web03").0, 2);
+    }
+
+    #[test]
+    fn nothing_is_near_to_nothing() {
+        let classifier = Classifier::builtin().unwrap();
+        let empty = gist(&classifier, &[""]);
+        assert_eq!(near(&empty, &[empty.clone(), gist(&classifier, &["a cake"])])[1].score, 0.0);
+        assert!(near(&empty, &[]).is_empty());
+    }
+}
