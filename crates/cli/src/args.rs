@@ -151,6 +151,15 @@ What is kept is set in [retention] of the configuration; without it nothing goes
         #[arg(long, value_name = "N", default_value_t = 1)]
         last: usize,
     },
+    /// Check the configuration, the store, what was set aside, skills, persona and models
+    #[command(after_help = "\
+Example:
+  segue doctor
+  segue doctor --json
+
+Exit code 0: nothing has to be done. 1: something has; the output says what. It sends nothing to any model;
+`segue verify` looks at every entry.")]
+    Doctor,
     /// Recompute every digest, fold the log and compare it with the store
     #[command(after_help = "\
 Example:

@@ -213,6 +213,8 @@ pub enum Notice {
         /// How many.
         sessions: u32,
     },
+    /// What was said before cannot be read any more. It was set aside, and nothing of it was deleted.
+    Aside,
     /// Sessions will go by themselves.
     Going {
         /// The sessions.

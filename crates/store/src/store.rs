@@ -61,6 +61,12 @@ pub trait Store: Send + Sync {
     /// What cannot be deleted now stays noted for the next call.
     async fn sweep(&self) -> Result<usize, Error>;
 
+    /// Tells what of a scope is set aside because it cannot be read, one sentence each. It reads nothing that is not in
+    /// use anyway.
+    async fn aside(&self, _scope: &Key) -> Result<Vec<String>, Error> {
+        Ok(Vec::new())
+    }
+
     /// Checks what only this store can check, of one scope or of the store as a whole, and says what is
     /// wrong, one sentence each. [`verify`](crate::verify) does the rest.
     async fn audit(&self, scope: Option<&Key>) -> Result<Vec<String>, Error>;

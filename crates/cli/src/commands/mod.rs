@@ -4,6 +4,7 @@ pub mod chat;
 mod completions;
 mod config;
 mod context;
+mod doctor;
 mod erase;
 mod eval;
 mod export;
@@ -37,6 +38,7 @@ pub async fn run(args: Args) -> anyhow::Result<Exit> {
         Command::Memory(verb) => memory::run(&common, verb).await,
         Command::Retention(verb) => retention::run(&common, verb).await,
         Command::Why { scope, last } => why::run(&common, &scope, last).await,
+        Command::Doctor => doctor::run(&common).await,
         Command::Verify { scope } => verify::run(&common, scope).await,
         Command::Erase(what) => erase::run(&common, what).await,
         Command::Export { key, format } => export::run(&common, &key, format).await,

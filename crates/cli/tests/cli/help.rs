@@ -3,7 +3,7 @@
 use crate::world::{World, check};
 
 /// Every command, as it is typed.
-const COMMANDS: [&str; 43] = [
+const COMMANDS: [&str; 44] = [
     "task",
     "chat",
     "replay",
@@ -39,6 +39,7 @@ const COMMANDS: [&str; 43] = [
     "recall",
     "search",
     "why",
+    "doctor",
     "verify",
     "erase",
     "export",

@@ -8,6 +8,7 @@ mod chat;
 mod chat_endpoint;
 mod chat_model;
 mod config;
+mod doctor;
 mod examples;
 mod golden;
 mod help;

@@ -137,6 +137,10 @@ pub fn decide(
     for kept in keeping {
         archive::keep(&mut desk, kept)?;
     }
+    // Only what could not be read leaves a scope without sessions whose numbers go on.
+    if desk.state().sessions.is_empty() && desk.state().next_session > Number::FIRST {
+        desk.also = Some(Notice::Aside);
+    }
     if let Command::Hear { .. } = command {
         retire::tell(&mut desk)?;
     }

@@ -37,8 +37,8 @@ pub(super) fn announce(
 
 /// Tells the person, with what they are told anyway, what was announced since they spoke last.
 pub(super) fn tell(desk: &mut Desk<'_>) -> Result<(), Refusal> {
-    desk.also = untold(desk.state(), &desk.policy.segmented.time_zone);
-    if desk.also.is_some() {
+    if let Some(going) = untold(desk.state(), &desk.policy.segmented.time_zone) {
+        desk.also = Some(going);
         desk.draft.push(Body::Retiring(Retiring::Told))?;
     }
     Ok(())

@@ -32,6 +32,7 @@ pub(crate) fn mentioned(notice: &Notice) -> Vec<Number> {
         | Notice::Pinned { .. }
         | Notice::Cleared { .. }
         | Notice::Deleted { .. }
+        | Notice::Aside
         | Notice::Pruned { .. }
         | Notice::Erased { .. }
         | Notice::Task(_) => Vec::new(),

@@ -20,7 +20,7 @@ mod zh;
 pub use command::Command;
 pub(crate) use mentioned::mentioned;
 pub use nearest::nearest;
-pub use told::{explained, listed, nothing_said, status};
+pub use told::{explained, listed, nothing_said, set_aside, status};
 
 use segue_core::decision::{Alternative, Reason};
 use segue_core::notice::Notice;

@@ -125,6 +125,7 @@ fn notices() -> Vec<Notice> {
         going(&[one, two, Number(3)], None),
         Notice::Wished { session: one, wish: Wish::Keep },
         Notice::Wished { session: one, wish: Wish::Release },
+        Notice::Aside,
         Notice::Erased { entries: 1 },
         Notice::Erased { entries: 3 },
     ]

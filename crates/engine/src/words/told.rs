@@ -74,6 +74,14 @@ pub fn status(language: Language, session: &Listed, state: &State, policy: &str,
     }
 }
 
+/// Tells how much was set aside because it cannot be read.
+pub fn set_aside(language: Language, count: usize) -> String {
+    match language {
+        Language::En => format!("Set aside, because it cannot be read: {count} (`segue doctor` tells more)"),
+        Language::Zh => format!("因无法读取而移到一旁：{count} 处（`segue doctor` 可查看详情）"),
+    }
+}
+
 /// Tells what was decided about a message, and why.
 pub fn explained(language: Language, explained: &Explained, now: Timestamp) -> String {
     let decision = &explained.decision;

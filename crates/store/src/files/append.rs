@@ -33,7 +33,7 @@ impl Scope {
     ///
     /// On an error nothing was changed, or will not have been once the files are read again.
     pub(super) fn write(&mut self, disk: &dyn Disk, append: Append) -> Result<(), Error> {
-        if self.state.is_none() && !append.records.is_empty() {
+        if !self.lens.contains_key(&Sheet::Journal) && !append.records.is_empty() {
             make_folder(disk, &self.folder, append.scope())?;
             self.lens.insert(Sheet::Journal, scan_header_len(append.scope())?);
         }

@@ -1,5 +1,6 @@
 //! Auditing: what only this store can check of its files.
 
+use super::aside;
 use super::line::Batch;
 use super::name::{self, Sheet};
 use super::remains::{self, Remains};
@@ -15,7 +16,7 @@ use std::path::Path;
 pub(super) fn scope(inner: &Inner, key: &Key) -> Result<Vec<String>, Error> {
     let found = inner.with(key, |scope| {
         let mut problems = scope.problems.clone();
-        if scope.state.is_some() {
+        if scope.lens.contains_key(&Sheet::Journal) {
             problems.extend(files(&scope.folder)?);
         }
         Ok(problems)
@@ -27,6 +28,7 @@ pub(super) fn scope(inner: &Inner, key: &Key) -> Result<Vec<String>, Error> {
 pub(super) fn store(inner: &Inner) -> Result<Vec<String>, Error> {
     let mut problems = lock(&inner.repairs).clone();
     problems.extend(lock(&inner.index).audit()?);
+    problems.extend(aside::forsaken(&inner.sessions)?);
     for folder in inner.folders()? {
         let path = inner.sessions.join(&folder);
         let key = match read_key(&path) {

@@ -7,6 +7,7 @@
 //! DIR/sessions/SCOPE/dropped.jsonl        what must be known of segments that were deleted
 //! DIR/sessions/SCOPE/*.torn               what a crash left of appends that were never acknowledged
 //! DIR/sessions/SCOPE/*.damaged-1          an open segment that could not be read any more, with every byte
+//! DIR/sessions/SCOPE.damaged-1/           a scope whose journal could not be read any more, with every byte
 //! DIR/sessions/index.json.digest          what the index was when it was last written here
 //! DIR/sessions/garbage.jsonl              which scopes have segments that are yet to be deleted
 //! DIR/sessions/store.lock                 held by the one process that has the store open
@@ -16,6 +17,7 @@
 //! anew from the entries when it is missing, corrupt or stale.
 
 mod append;
+mod aside;
 mod audit;
 mod disk;
 mod erase;
@@ -115,7 +117,7 @@ impl Files {
         work: impl FnOnce(&mut Scope) -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Error> {
         let key = key.clone();
-        self.work(move |inner| inner.with(&key, work)).await
+        self.work(move |inner| inner.with_or_aside(&key, work)).await
     }
 }
 
@@ -138,6 +140,20 @@ impl Inner {
             *place = None;
         }
         done
+    }
+
+    /// The same, for who uses a scope and does not only look at it: one that cannot be read is set aside first, and goes
+    /// on (L-10).
+    fn with_or_aside<T>(
+        &self,
+        key: &Key,
+        work: impl FnOnce(&mut Scope) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        if let Err(why @ Error::Damaged { .. }) = self.with(key, |_| Ok(())) {
+            let folder = self.sessions.join(name::folder(key));
+            aside::move_away(self.disk.as_ref(), &folder, key, why)?;
+        }
+        self.with(key, work)
     }
 
     /// Notes the scope in the index and in the listing.
@@ -242,6 +258,10 @@ impl Store for Files {
 
     async fn sweep(&self) -> Result<usize, Error> {
         self.work(sweep::sweep).await
+    }
+
+    async fn aside(&self, scope: &Key) -> Result<Vec<String>, Error> {
+        self.with(scope, |scope| Ok(scope.problems.clone())).await
     }
 
     async fn audit(&self, scope: Option<&Key>) -> Result<Vec<String>, Error> {

@@ -1,5 +1,6 @@
 //! A scope that is in use: its state, and where its entries stand.
 
+use super::aside;
 use super::disk::{Disk, unreadable};
 use super::erase::{self, Change};
 use super::fold;
@@ -70,7 +71,11 @@ impl Scope {
     /// Reads a scope, and mends what can be mended.
     pub(super) fn load(disk: &dyn Disk, folder: &Path, key: &Key) -> Result<Self, Error> {
         match fs::metadata(folder) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Self::empty(folder)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                let mut scope = Self::empty(folder);
+                scope.go_on_after(key);
+                return Ok(scope);
+            }
             Err(error) => return Err(unreadable(folder, &error)),
             Ok(_) => {}
         }
@@ -97,6 +102,7 @@ impl Scope {
         scope.seen = remains.ids.into_iter().collect();
         scope.take_in(&scans);
         scope.state = (state.head > Seq::ZERO).then(|| Arc::new(state));
+        scope.go_on_after(key);
         Ok(scope)
     }
 
@@ -112,6 +118,24 @@ impl Scope {
             lens: BTreeMap::new(),
             problems: Vec::new(),
         }
+    }
+
+    /// Goes on behind what was set aside: no number is used again, and no message is accepted again.
+    fn go_on_after(&mut self, key: &Key) {
+        let asides = aside::list(&self.folder);
+        if asides.is_empty() {
+            return;
+        }
+        let left = aside::read(&asides);
+        let mut state = self.state.as_deref().cloned().unwrap_or_else(|| State::empty(key.clone()));
+        state.next_session = state.next_session.max(left.next_session());
+        state.head = state.head.max(left.head);
+        self.state = Some(Arc::new(state));
+        self.seen.extend(left.ids);
+        let told = |aside: &PathBuf| {
+            format!("{} holds what could not be read of scope {key}, with every byte", aside.display())
+        };
+        self.problems.extend(asides.iter().map(told));
     }
 
     fn hide_missing(&mut self, state: &mut State, scans: &Scans) {

@@ -171,6 +171,11 @@ pub(super) fn notice(keys: &Keys<'_>, notice: &Notice) -> String {
         Notice::Deleted { session } => format!("Deleted {}.", key(session)),
         Notice::Pruned { sessions: 0 } => "There was nothing to prune.".to_owned(),
         Notice::Pruned { sessions } => format!("Pruned {}.", count(*sessions, "old session")),
+        Notice::Aside => {
+            "What was said here before cannot be read. It was set aside and nothing of it was deleted; \
+             `segue doctor` tells where it is."
+                .to_owned()
+        }
         Notice::Going { sessions, past, on } => super::retention::going_en(keys, sessions, *past, *on),
         Notice::Wished { session, wish: Wish::Keep } => {
             format!("{} is kept, whatever its age. /session keep N off lets it go.", key(session))

@@ -161,6 +161,9 @@ pub(super) fn notice(keys: &Keys<'_>, notice: &Notice) -> String {
         Notice::Deleted { session } => format!("已删除 {}。", key(session)),
         Notice::Pruned { sessions: 0 } => "没有需要清理的会话。".to_owned(),
         Notice::Pruned { sessions } => format!("已清理 {sessions} 个旧会话。"),
+        Notice::Aside => {
+            "这里以前的内容无法读取，已原样移到一旁，没有删除。运行 `segue doctor` 可查看位置。".to_owned()
+        }
         Notice::Going { sessions, past, on } => super::retention::going_zh(keys, sessions, *past, *on),
         Notice::Wished { session, wish: Wish::Keep } => {
             format!("{} 会一直保留。输入 /session keep N off 可取消。", key(session))

@@ -98,3 +98,56 @@ fn l10_an_open_segment_that_cannot_be_read_is_moved_aside_and_its_session_goes_o
     desk.run(&say("and on"));
     assert_eq!(desk.listed(), [4, 3, 2, 1]);
 }
+
+/// P-3, X-7: a scope whose journal cannot be read goes on; no number is used again, no message is taken twice.
+#[test]
+fn l10_a_scope_whose_journal_cannot_be_read_is_set_aside_and_goes_on() {
+    for line in [0, 1, 2, 5] {
+        let dir = folder();
+        let mut desk = Desk::new(dir.path());
+        three_sessions(&mut desk);
+        let id = segue_core::message::MessageId("77".into());
+        let message = segue_core::message::Message { message_id: Some(id.clone()), ..say_text("once") };
+        let once = Command::Say { role: segue_core::message::Role::User, message };
+        desk.run(&once);
+        let head = desk.state().head;
+        desk.close();
+        let path = desk.scope_path("journal.jsonl");
+        let whole = fs::read_to_string(&path).unwrap();
+        let mut lines: Vec<&str> = whole.lines().collect();
+        lines[line] = "{\"seq\":1,";
+        let damaged = lines.join("\n") + "\n";
+        fs::write(&path, &damaged).unwrap();
+        desk.reopen();
+        // Who only looks changes nothing.
+        assert!(desk.load().is_err());
+        assert!(path.exists());
+        let found =
+            desk.inner().with_or_aside(&desk.scope, |scope| Ok(scope.state.clone())).unwrap().unwrap();
+        assert_eq!((found.latest(), found.list().count(), found.head), (None, 0, head), "line {line}");
+        assert!(found.next_session >= Number(4), "line {line}: {:?}", found.next_session);
+        let aside = std::path::PathBuf::from(format!(
+            "{}.damaged-1",
+            desk.scope_path("").display().to_string().trim_end_matches('/')
+        ));
+        assert_eq!(fs::read_to_string(aside.join("journal.jsonl")).unwrap(), damaged, "every byte");
+        assert!(desk.problems().join("\n").contains(".damaged-1 holds what could not be read"));
+        // It goes on, also after a crash before the first entry, and after a restart.
+        desk.reopen();
+        desk.expected = super::Expected { state: Some(desk.state()), log: Default::default() };
+        assert!(matches!(desk.try_run(&once), Err((crate::Error::Duplicate { .. }, _))), "line {line}");
+        desk.run(&say("it goes on"));
+        let number = desk.state().latest().unwrap();
+        assert_eq!(number, found.next_session);
+        desk.reopen();
+        assert_eq!(desk.texts(number.0), ["it goes on"]);
+        assert_eq!(desk.state(), desk.expected.state.clone().unwrap());
+        assert_eq!(desk.scopes(), [ME]);
+        desk.new_session();
+        assert!(desk.state().latest().unwrap() > number);
+    }
+}
+
+fn say_text(text: &str) -> segue_core::message::Message {
+    segue_core::message::Message::text(text)
+}

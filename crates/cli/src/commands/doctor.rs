@@ -1,0 +1,145 @@
+//! `segue doctor`: is everything in order? The configuration, the store, what was set aside, skills, persona, models.
+
+use crate::args::Common;
+use crate::setup;
+use crate::{Exit, json, layout, out, paint};
+use segue_engine::Engine;
+use segue_engine::config::{Config, ControlModel};
+use segue_engine::models::Client;
+use segue_engine::pins::Host as _;
+use serde::Serialize;
+use serde_json::json;
+
+/// How something is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum Verdict {
+    /// As it should be.
+    Ok,
+    /// Worth knowing.
+    Note,
+    /// Something is to be done.
+    Bad,
+}
+
+/// What was looked at, and what was found.
+#[derive(Debug, Serialize)]
+struct Check {
+    what: &'static str,
+    verdict: Verdict,
+    told: Vec<String>,
+}
+
+impl Check {
+    fn fine(what: &'static str, told: impl Into<String>) -> Self {
+        Self { what, verdict: Verdict::Ok, told: vec![told.into()] }
+    }
+
+    /// Finds something wrong, or is fine.
+    fn of(what: &'static str, verdict: Verdict, told: Vec<String>, fine: impl Into<String>) -> Self {
+        if told.is_empty() { Self::fine(what, fine) } else { Self { what, verdict, told } }
+    }
+}
+
+pub async fn run(common: &Common) -> anyhow::Result<Exit> {
+    let mut checks = Vec::new();
+    match setup::config(common, &[]) {
+        Err(error) => {
+            let told = crate::sentence(&error).lines().map(str::to_owned).collect();
+            checks.push(Check { what: "configuration", verdict: Verdict::Bad, told });
+        }
+        Ok(config) => {
+            let odd = config.warnings.iter().map(ToString::to_string).collect();
+            checks.push(Check::of("configuration", Verdict::Note, odd, "it can be read"));
+            checks.extend(store(&config).await);
+            checks.extend(files(&config));
+            checks.push(models(&config));
+        }
+    }
+    let worst = checks.iter().map(|check| check.verdict).max().unwrap_or(Verdict::Ok);
+    if common.json {
+        json::print(&json!({ "ok": worst < Verdict::Bad, "checks": checks }))?;
+    } else {
+        for check in &checks {
+            show(check)?;
+        }
+    }
+    Ok(if worst < Verdict::Bad { Exit::Done } else { Exit::No })
+}
+
+/// Looks at the store. Every scope is opened and none is verified: `segue verify` does that.
+async fn store(config: &Config) -> Vec<Check> {
+    let what = "store";
+    let bad = |told: String| vec![Check { what, verdict: Verdict::Bad, told: vec![told] }];
+    let location = match setup::locate(&config.store_url) {
+        Ok(location) => location,
+        Err(error) => return bad(crate::sentence(&error)),
+    };
+    if !setup::is_there(&location) {
+        let told = vec![format!("there is none at {location} yet; the first message makes it")];
+        return vec![Check { what, verdict: Verdict::Note, told }];
+    }
+    let looked = async {
+        let engine = Engine::open(setup::open(&config.store_url)?, config.clone()).await?;
+        let problems = engine.store().audit(None).await?;
+        let scopes = engine.every_scope().await?;
+        let mut aside = Vec::new();
+        for scope in &scopes {
+            aside.extend(engine.store().aside(scope).await?);
+        }
+        anyhow::Ok((problems, scopes.len(), aside))
+    };
+    match looked.await {
+        Err(error) => bad(crate::sentence(&error)),
+        Ok((problems, scopes, aside)) => vec![
+            Check::of(what, Verdict::Bad, problems, format!("{location}, scopes: {scopes}")),
+            Check::of("set aside", Verdict::Bad, aside, "nothing"),
+        ],
+    }
+}
+
+/// Looks at the files that sessions are pinned to.
+fn files(config: &Config) -> [Check; 2] {
+    let host = setup::host(config);
+    let loaded = host.skills().snapshot;
+    let told = loaded.diagnostics.iter().map(ToString::to_string).collect();
+    let skills = Check::of("skills", Verdict::Note, told, format!("{} loaded", loaded.skills.len()));
+    let persona = match host.persona() {
+        Ok(persona) => Check::fine("persona", format!("files: {}", persona.parts.len())),
+        Err(error) => Check { what: "persona", verdict: Verdict::Bad, told: vec![error.to_string()] },
+    };
+    [skills, persona]
+}
+
+/// Looks at the models that are named: whether each is there and can be asked. Nothing is sent.
+fn models(config: &Config) -> Check {
+    let mut told = Vec::new();
+    for (name, model) in &config.models {
+        if let Err(failure) = Client::with_keys(model, &setup::key) {
+            told.push(format!("{name}: {failure}"));
+        }
+    }
+    let names = config.models.keys().map(String::as_str).collect::<Vec<_>>();
+    let control = match &config.agents.control_model {
+        ControlModel::Builtin => "the built-in classifier decides alone".to_owned(),
+        ControlModel::Named(name) => format!("{name} helps to decide"),
+    };
+    let fine = match names.is_empty() {
+        true => format!("none is configured; {control}"),
+        false => format!("{}; {control}", names.join(", ")),
+    };
+    Check::of("models", Verdict::Bad, told, fine)
+}
+
+fn show(check: &Check) -> std::io::Result<()> {
+    let mark = match check.verdict {
+        Verdict::Ok => "ok  ",
+        Verdict::Note => "note",
+        Verdict::Bad => "BAD ",
+    };
+    for told in &check.told {
+        let line = format!("{mark}  {}: {}", check.what, layout::printable(told));
+        out::line(if check.verdict == Verdict::Bad { paint::strong(line) } else { line })?;
+    }
+    Ok(())
+}

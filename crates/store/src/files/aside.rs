@@ -1,0 +1,102 @@
+//! Set aside (L-10): a scope whose journal cannot be read any more is moved out of the way, with every byte, and goes on.
+//!
+//! ```text
+//! DIR/sessions/SCOPE.damaged-1/           what the scope was when it could not be read any more
+//! ```
+//!
+//! What can still be read in there is used for one thing only: no number of a session or an entry is used again, and a
+//! message that was accepted is not accepted a second time.
+
+use super::disk::{Disk, beside, sync_parent, unavailable};
+use super::line::Line;
+use super::name::Sheet;
+use super::scan::read_key;
+use crate::error::Error;
+use segue_core::entry::{Body, Seq};
+use segue_core::message::MessageId;
+use segue_core::scope::Key;
+use segue_core::session::Number;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// What is known of what was set aside.
+#[derive(Debug)]
+pub(super) struct Left {
+    /// The highest number that a session can have had.
+    pub session: u32,
+    /// The last entry.
+    pub head: Seq,
+    /// The messages that were accepted.
+    pub ids: Vec<(MessageId, Seq)>,
+    unreadable: u32,
+}
+
+impl Left {
+    /// Returns the number of the next session: no line that cannot be read has opened more than one.
+    pub(super) fn next_session(&self) -> Number {
+        Number(self.session.saturating_add(self.unreadable)).next()
+    }
+
+    fn take(&mut self, text: &str) {
+        let Ok(line) = Line::decode(text) else {
+            self.unreadable = self.unreadable.saturating_add(1);
+            return;
+        };
+        self.head = self.head.max(line.batch.last).max(line.record.seq);
+        self.ids.extend(line.message);
+        let session = match line.record.body() {
+            Ok(Body::Opened(opened)) => opened.session,
+            Ok(Body::Forked(branch) | Body::Split(branch)) => branch.session,
+            _ => return,
+        };
+        self.session = self.session.max(session.0);
+    }
+}
+
+/// Lists what was set aside of a scope.
+pub(super) fn list(folder: &Path) -> Vec<PathBuf> {
+    let names = (1..).map(|n: u32| beside(folder, &format!(".damaged-{n}")));
+    names.take_while(|path| path.exists()).collect()
+}
+
+/// Reads what is left in what was set aside.
+pub(super) fn read(folders: &[PathBuf]) -> Left {
+    let mut left = Left { session: 0, head: Seq::ZERO, ids: Vec::new(), unreadable: 0 };
+    for folder in folders {
+        let files = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+        for path in files.filter(|path| path.extension().is_some_and(|extension| extension == "jsonl")) {
+            let header = usize::from(path.ends_with(Sheet::Journal.file_name()));
+            let bytes = fs::read(&path).unwrap_or_default();
+            let text = String::from_utf8_lossy(&bytes);
+            text.lines().skip(header).for_each(|line| left.take(line));
+        }
+    }
+    left
+}
+
+/// Tells of what was set aside and not talked to since: nobody who looks at scopes would see it.
+pub(super) fn forsaken(sessions: &Path) -> Result<Vec<String>, Error> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(sessions).map_err(|error| unavailable(sessions, &error))?.flatten() {
+        let name = entry.file_name();
+        let Some((scope, _)) = name.to_str().and_then(|name| name.split_once(".damaged-")) else { continue };
+        if entry.path().is_dir() && !sessions.join(scope).exists() {
+            found.push(format!("{} holds a scope that could not be read", entry.path().display()));
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// Moves a scope out of the way. One that belongs to another key is left alone: it is not damaged, it is misplaced.
+pub(super) fn move_away(disk: &dyn Disk, folder: &Path, key: &Key, why: Error) -> Result<(), Error> {
+    if read_key(folder).is_ok_and(|found| found != *key) {
+        return Err(why);
+    }
+    let names = (1..).map(|n: u32| beside(folder, &format!(".damaged-{n}")));
+    let Some(aside) = names.into_iter().find(|path| !path.exists()) else { return Err(why) };
+    disk.rename(folder, &aside).map_err(|error| unavailable(&aside, &error))?;
+    sync_parent(disk, &aside)?;
+    tracing::warn!(scope = %key, aside = %aside.display(), %why, "a scope that cannot be read was set aside");
+    Ok(())
+}
