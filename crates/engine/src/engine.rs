@@ -4,6 +4,7 @@ use crate::clock::{Clock, Ids, RandomIds, SystemClock, kept};
 use crate::commands::{self, Parsed, Slash};
 use crate::config::Language::Auto;
 use crate::config::{Config, UnknownCommand};
+use crate::context::Recents;
 use crate::control::{Control, Counters};
 use crate::error::Error;
 use crate::inbound::{Inbound, Target};
@@ -65,6 +66,7 @@ pub struct Engine {
     pub(crate) contents: Contents,
     pub(crate) host: Option<Arc<dyn Host>>,
     pub(crate) texts: Texts,
+    pub(crate) recents: Recents,
 }
 
 /// What a turn goes by.
@@ -96,8 +98,8 @@ impl Engine {
         let control = Arc::new(Control::new(&config, &|_| None));
         let (clock, ids) = (Arc::new(SystemClock), Arc::new(RandomIds));
         let (bells, contents, texts) = (Bells::default(), Contents::default(), Texts::default());
-        let host = None;
-        Ok(Self { store, config, classifier, control, states, clock, ids, bells, contents, host, texts })
+        let (host, recents) = (None, Recents::default());
+        Ok(Self { store, config, classifier, control, states, clock, ids, bells, contents, host, texts, recents })
     }
 
     /// Uses another clock and other ids, for tests.
@@ -391,12 +393,14 @@ impl Engine {
             }
             let append = Append::of(prior, &mut decided, id.cloned());
             let next = append.next.clone();
+            let step = self.recents.step(&append, &decided);
             // The store is at work while the message is read for the next one.
             let reading = async { self.follow(mind, &decided, request) };
             let (appended, mind) = tokio::join!(self.store.append(append), reading);
             match appended {
                 Ok(()) => {
                     drawer.put(next, mind);
+                    step.map(|step| self.recents.follow(step));
                     drop(drawer);
                     self.sweep(&decided).await;
                     self.ring(request, &decided);

@@ -70,8 +70,13 @@ pub struct EstimatedTokens;
 
 impl TokenCounter for EstimatedTokens {
     fn count(&self, text: &str) -> u64 {
-        // In twelfths of a token, so that no fraction is lost.
-        let twelfths: u64 = text.chars().map(|ch| if ch.is_ascii() { 3 } else { 8 }).sum();
+        // In twelfths of a token, so that no fraction is lost. A character begins with a byte that is no continuation.
+        let twelfth = |byte: &u8| match byte {
+            0x00..=0x7f => 3,
+            0x80..=0xbf => 0,
+            0xc0..=0xff => 8,
+        };
+        let twelfths: u64 = text.as_bytes().iter().map(twelfth).sum();
         twelfths.div_ceil(12)
     }
 }

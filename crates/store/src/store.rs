@@ -19,6 +19,12 @@ pub trait Store: Send + Sync {
     /// Loads the state of a scope, as it is after the last append; nothing if there was none.
     async fn load(&self, scope: &Key) -> Result<Option<Arc<State>>, Error>;
 
+    /// Tells the last entry of a scope; nothing if there is none. Asked before what was read earlier is used again, so
+    /// it should cost next to nothing.
+    async fn head(&self, scope: &Key) -> Result<Option<Seq>, Error> {
+        Ok(self.load(scope).await?.map(|state| state.head))
+    }
+
     /// Appends entries, all or none of them.
     ///
     /// Returns once they are durable. [`Error::Conflict`] if the scope's head is not the one that the

@@ -3,14 +3,15 @@
 use super::budget::{Budget, Room, Short};
 use super::cut::{cut, ruler};
 use super::front::{Front, Part, written};
+use super::recent::{CarriedOver, Recent, Turned};
 use super::rolling;
 use super::tail::{Item, Tail};
 use super::{Context, Source, Unassembled};
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::history::told;
-use segue_core::decision::{Action, Decision};
-use segue_core::entry::{Body, Record};
+use segue_core::decision::Action;
+use segue_core::entry::Body;
 use segue_core::message::Role;
 use segue_core::scope;
 use segue_core::session::Number;
@@ -18,6 +19,7 @@ use segue_core::span::Spans;
 use segue_core::state::State;
 use segue_signals::context::EstimatedTokens;
 use segue_store::{Filter, Reading, Take};
+use std::sync::Arc;
 
 /// Which messages the rolling summary stands for.
 struct Rolled {
@@ -34,13 +36,12 @@ impl Engine {
 
     /// Assembles the context of a scope's latest session inside a budget.
     pub async fn assemble(&self, scope: &scope::Key, budget: &Budget<'_>) -> Result<Context, Unassembled> {
-        let state = self.state(scope).await?;
-        let Some(latest) = state.latest() else { return Err(Error::NoScope { scope: scope.clone() }.into()) };
-        let view = state.view(latest);
-        let pinned = self.pinned(&state, latest).await?;
+        let mut recent = self.recent(scope).await?;
+        let state = Arc::clone(&recent.state);
+        let pinned = self.pinned(&state, recent.session).await?;
         let budget = &Budget { model: Some(&pinned.model), ..*budget };
         let mut context = Context {
-            session: state.key(latest),
+            session: state.key(recent.session),
             front: written(budget, &pinned),
             messages: Vec::new(),
             older: 0,
@@ -50,7 +51,7 @@ impl Engine {
             sources: Vec::new(),
         };
         context.list_given();
-        let carried = self.carried(&state, &view, budget, &mut context).await?;
+        context.carry_over(&recent, budget);
         let fixed: u64 = context.front.iter().map(|front| front.tokens).sum();
         let short =
             |what: String, needed: u64| Short { what, needed, room: budget.room(), window: budget.window };
@@ -58,10 +59,10 @@ impl Engine {
             return Err(short(context.named(), fixed + 1).into());
         }
         let room = Room::of(budget.room() - fixed);
-        let in_front = carried.map(|record| record.seq);
+        let in_front = recent.carried.as_ref().map(|carried| carried.seq);
         let mut tail =
-            Tail::new(self.store.as_ref(), scope, view.clone(), budget, room.messages / 2, in_front);
-        let all = view.messages() as usize;
+            Tail::new(self.store.as_ref(), Arc::make_mut(&mut recent), budget, room.messages / 2);
+        let all = tail.end();
         tail.fill(all, room.messages).await?;
         let costs = tail.costs_before(all);
         let Some(found) = cut(tail.from(), &costs, room.messages) else {
@@ -73,89 +74,55 @@ impl Engine {
             return Err(short(what, budget.room() - room.messages + newest).into());
         };
         let place = whole_exchange(&tail, found.first, found.place);
-        if let Some(rolled) = self.rolled(&state, latest, &tail, place).await? {
+        if let Some(rolled) = rolled(&tail, place) {
             tail.fill(rolled.end, room.messages).await?;
-            self.roll(scope, &tail, &rolled, room, budget, &mut context);
+            self.roll(scope, &mut tail, &rolled, room, budget, &mut context);
         }
-        let shown: Vec<&Item> =
-            tail.items(place, tail.end()).filter(|item| item.told.message.is_some()).collect();
-        let shown: Vec<&Item> = shown.into_iter().filter(|item| Some(item.told.seq) != in_front).collect();
+        let is_shown = |item: &&Item| item.told.message.is_some() && Some(item.told.seq) != in_front;
+        let shown: Vec<&Item> = tail.items(place, tail.end()).filter(is_shown).collect();
         context.older = place.saturating_sub(usize::from(in_front.is_some() && place > 0));
-        context.list_messages(&view, &shown);
+        context.list_messages(&tail.recent().view, &shown);
         let front: u64 = context.front.iter().map(|front| front.tokens).sum();
-        let messages = shown.iter().filter_map(|item| item.told.message.as_ref());
-        context.tokens = front + messages.map(|message| budget.message(message)).sum::<u64>();
-        context.messages = shown.into_iter().map(|item| item.told.clone()).collect();
+        context.tokens = front + tail.cost_from(place);
+        context.messages = shown.into_iter().map(|item| Arc::clone(&item.told)).collect();
+        let taken = tail.taken();
+        Arc::make_mut(&mut recent).trim(taken);
+        self.recents.put(recent);
         Ok(context)
     }
 
-    /// Puts the summary that the session began with in front, and finds its entry.
-    async fn carried(
-        &self,
-        state: &State,
-        view: &Spans,
-        budget: &Budget<'_>,
-        context: &mut Context,
-    ) -> Result<Option<Record>, Error> {
-        let first =
-            self.store.read(&state.scope, &Reading::first_message(view.clone())).await?.into_iter().next();
+    /// Returns what is known about the latest session, or begins to read it.
+    async fn recent(&self, scope: &scope::Key) -> Result<Arc<Recent>, Error> {
+        if let Some(recent) = self.recents.get(scope)
+            && self.store.head(scope).await? == Some(recent.state.head)
+        {
+            return Ok(recent);
+        }
+        let state = self.state(scope).await?;
+        let Some(latest) = state.latest() else { return Err(Error::NoScope { scope: scope.clone() }) };
+        let carried = self.carried(&state, latest).await?;
+        let turned = self.last_turned(&state, latest).await?;
+        Ok(Arc::new(Recent::new(state, latest, carried, turned)))
+    }
+
+    /// Finds the summary that a session began with.
+    async fn carried(&self, state: &State, latest: Number) -> Result<Option<CarriedOver>, Error> {
+        let first = Reading::first_message(state.view(latest));
+        let first = self.store.read(&state.scope, &first).await?.into_iter().next();
         let Some(record) = first.filter(|record| record.kind.role() == Some(Role::System)) else {
             return Ok(None);
         };
         let Some(message) = told(&record).and_then(|told| told.message) else { return Ok(None) };
-        let Some(from) = message.carried_from else { return Ok(None) };
-        context.front.push(Front::new(budget, Part::CarryOver, message.text));
-        context.sources.push(Source {
-            part: Part::CarryOver,
-            session: context.session.clone(),
-            segment: Some(record.segment),
-            messages: 1,
-            why: format!("carried over from session {}", state.key(from)),
-        });
-        Ok(Some(record))
+        let carried = |from| CarriedOver { seq: record.seq, segment: record.segment, text: message.text, from };
+        Ok(message.carried_from.map(carried))
     }
 
-    /// Tells which messages a rolling summary stands for, if there is to be one.
-    async fn rolled(
-        &self,
-        state: &State,
-        latest: Number,
-        tail: &Tail<'_>,
-        place: usize,
-    ) -> Result<Option<Rolled>, Error> {
-        if place > 0 {
-            return Ok(Some(Rolled { end: place, why: "older messages do not fit any more" }));
-        }
-        let Some(decision) = self.last_decision(state, latest).await? else { return Ok(None) };
-        Ok(match decision.action {
-            Action::ContinueReinject => {
-                // Up to the message that came after the pause: so it stays the same while that is worked on.
-                let end = tail.place_of(decision.about).unwrap_or(tail.end());
-                Some(Rolled { end, why: "the conversation goes on after a pause" })
-            }
-            Action::ContinueSummarize => {
-                let end = ruler(tail.end() / 4, tail.end() / 2);
-                Some(Rolled { end, why: "the window is filling up" })
-            }
-            Action::Continue
-            | Action::Ask
-            | Action::New
-            | Action::NewCarryOver
-            | Action::Fork
-            | Action::Resume
-            | Action::Merge
-            | Action::Split
-            | Action::Clear
-            | Action::Command
-            | Action::Refused => None,
-        })
-    }
-
-    async fn last_decision(&self, state: &State, latest: Number) -> Result<Option<Decision>, Error> {
+    /// Finds what was decided last.
+    async fn last_turned(&self, state: &State, latest: Number) -> Result<Option<Turned>, Error> {
         let reading = Reading { view: state.view(latest), filter: Filter::Decisions, take: Take::Newest(1) };
         let records = self.store.read(&state.scope, &reading).await?;
         Ok(records.iter().find_map(|record| match record.body() {
-            Ok(Body::Decision(decision)) => Some(*decision),
+            Ok(Body::Decision(decision)) => Some(Turned { action: decision.action, about: decision.about }),
             Ok(_) | Err(_) => None,
         }))
     }
@@ -164,7 +131,7 @@ impl Engine {
     fn roll(
         &self,
         scope: &scope::Key,
-        tail: &Tail<'_>,
+        tail: &mut Tail<'_>,
         rolled: &Rolled,
         room: Room,
         budget: &Budget<'_>,
@@ -172,21 +139,51 @@ impl Engine {
     ) {
         let costs = tail.costs_before(rolled.end);
         let Some(found) = cut(tail.from(), &costs, room.messages) else { return };
-        let items = || tail.items(found.place, rolled.end);
-        let first = items().find(|item| item.told.role == Role::User);
-        let words = first.map_or("", |item| item.told.text.as_str());
-        let language = self.config.language_for(scope, None).for_text(words);
-        let Some(text) = rolling::write(&self.classifier, language, budget, room.summary, items()) else {
-            return;
+        let words = {
+            let mut items = tail.items(found.place, rolled.end);
+            items.find(|item| item.told.role == Role::User).map_or("", |item| item.told.text.as_str())
         };
+        let language = self.config.language_for(scope, None).for_text(words);
+        let notes = tail.notes(&self.classifier, language, found.place, rolled.end);
+        let Some(text) = rolling::fit(language, budget, room.summary, &notes) else { return };
         context.front.push(Front::new(budget, Part::Summary, text));
         context.sources.push(Source {
             part: Part::Summary,
             session: context.session.clone(),
             segment: None,
-            messages: items().count(),
+            messages: rolled.end.saturating_sub(found.place),
             why: rolled.why.to_owned(),
         });
+    }
+}
+
+/// Tells which messages a rolling summary stands for, if there is to be one.
+fn rolled(tail: &Tail<'_>, place: usize) -> Option<Rolled> {
+    if place > 0 {
+        return Some(Rolled { end: place, why: "older messages do not fit any more" });
+    }
+    let turned = tail.recent().turned?;
+    match turned.action {
+        Action::ContinueReinject => {
+            // Up to the message that came after the pause: so it stays the same while that is worked on.
+            let end = tail.place_of(turned.about).unwrap_or(tail.end());
+            Some(Rolled { end, why: "the conversation goes on after a pause" })
+        }
+        Action::ContinueSummarize => {
+            let end = ruler(tail.end() / 4, tail.end() / 2);
+            Some(Rolled { end, why: "the window is filling up" })
+        }
+        Action::Continue
+        | Action::Ask
+        | Action::New
+        | Action::NewCarryOver
+        | Action::Fork
+        | Action::Resume
+        | Action::Merge
+        | Action::Split
+        | Action::Clear
+        | Action::Command
+        | Action::Refused => None,
     }
 }
 
@@ -201,6 +198,19 @@ fn whole_exchange(tail: &Tail<'_>, first: usize, place: usize) -> usize {
 }
 
 impl Context {
+    /// Puts the summary that the session began with in front.
+    fn carry_over(&mut self, recent: &Recent, budget: &Budget<'_>) {
+        let Some(carried) = &recent.carried else { return };
+        self.front.push(Front::new(budget, Part::CarryOver, carried.text.clone()));
+        self.sources.push(Source {
+            part: Part::CarryOver,
+            session: self.session.clone(),
+            segment: Some(carried.segment),
+            messages: 1,
+            why: format!("carried over from session {}", recent.state.key(carried.from)),
+        });
+    }
+
     fn list_given(&mut self) {
         let why = |part: Part| match part {
             Part::Persona => "who the agent is",

@@ -5,16 +5,12 @@
 
 use super::budget::Budget;
 use segue_core::message::Message;
-use std::borrow::Cow;
 
 /// A text is never clipped to less than this, in characters.
 const CHARS_MIN: usize = 64;
 
-/// Returns the message as it is shown, where it must not cost more than `tokens_max`.
-pub(super) fn clip<'a>(budget: &Budget<'_>, message: &'a Message, tokens_max: u64) -> Cow<'a, Message> {
-    if budget.message(message) <= tokens_max {
-        return Cow::Borrowed(message);
-    }
+/// Returns a message that is too long as it is shown: it must not cost more than `tokens_max`.
+pub(super) fn clip(budget: &Budget<'_>, message: &Message, tokens_max: u64) -> Message {
     let parts = 1 + message.tool_calls.iter().filter(|call| !call.arguments.is_empty()).count() as u64;
     let share = tokens_max / parts;
     let mut clipped = message.clone();
@@ -22,7 +18,7 @@ pub(super) fn clip<'a>(budget: &Budget<'_>, message: &'a Message, tokens_max: u6
     for call in &mut clipped.tool_calls {
         call.arguments = text(budget, &call.arguments, share);
     }
-    Cow::Owned(clipped)
+    clipped
 }
 
 /// Halves what is kept until it fits.
@@ -59,8 +55,6 @@ mod tests {
     #[test]
     fn a_long_message_keeps_its_ends() {
         let budget = Budget::of_window(1_000, &EstimatedTokens);
-        let short = Message::text("short");
-        assert_eq!(clip(&budget, &short, 100).as_ref(), &short);
         let long = Message::text(format!("begin {} 结束", "中".repeat(100_000)));
         let clipped = clip(&budget, &long, 100);
         assert!(clipped.text.starts_with("begin 中") && clipped.text.ends_with("中 结束"));

@@ -9,11 +9,13 @@ mod budget;
 mod clip;
 mod cut;
 mod front;
+mod recent;
 mod rolling;
 mod tail;
 
 pub use budget::{Budget, Short};
 pub use front::{Front, Part};
+pub(crate) use recent::Recents;
 
 use crate::error::Error;
 use crate::history::Told;
@@ -25,6 +27,7 @@ use segue_core::pins::Model;
 use segue_core::segment;
 use segue_core::session::Key;
 use serde_json::Value;
+use std::sync::Arc;
 
 /// What the model is given.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,7 +37,7 @@ pub struct Context {
     /// What stands before the messages, in the host's name.
     pub front: Vec<Front>,
     /// The messages, in order; erased ones are left out, and so is the one that stands in front.
-    pub messages: Vec<Told>,
+    pub messages: Vec<Arc<Told>>,
     /// How many older messages are not shown.
     pub older: usize,
     /// How many tokens it takes.

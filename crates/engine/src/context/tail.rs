@@ -2,14 +2,16 @@
 
 use super::budget::Budget;
 use super::clip::clip;
+use super::recent::{IsAll, Recent};
+use super::rolling::{self, Range};
 use crate::error::Error;
 use crate::history::{Told, told};
+use crate::words::Language;
 use segue_core::entry::{Record, Seq};
-use segue_core::scope;
 use segue_core::segment;
-use segue_core::span::{Span, Spans};
+use segue_signals::Classifier;
 use segue_store::{Reading, Store, Take};
-use std::borrow::Cow;
+use std::sync::Arc;
 
 /// How many messages are read at once.
 const PAGE: usize = 64;
@@ -20,88 +22,110 @@ pub(super) struct Item {
     /// The segment that holds it.
     pub(super) segment: segment::Number,
     /// What was said, clipped where it is too long.
-    pub(super) told: Told,
+    pub(super) told: Arc<Told>,
 }
 
 /// The newest messages of a session.
 pub(super) struct Tail<'a> {
     store: &'a dyn Store,
-    scope: &'a scope::Key,
+    recent: &'a mut Recent,
     budget: &'a Budget<'a>,
     /// The most that one message may cost.
     tokens_max: u64,
-    /// A message that stands in front of all others and costs nothing here.
-    in_front: Option<Seq>,
-    /// What was not read yet.
-    unread: Spans,
-    /// The place of the oldest message that was read.
+    /// The place of the oldest message that was taken.
     from: usize,
-    /// What was read, newest first.
+    /// What was taken, newest first.
     items: Vec<Item>,
     costs: Vec<u64>,
+    /// The places of those that were clipped.
+    clipped: Vec<usize>,
 }
 
 impl<'a> Tail<'a> {
     pub(super) fn new(
         store: &'a dyn Store,
-        scope: &'a scope::Key,
-        view: Spans,
+        recent: &'a mut Recent,
         budget: &'a Budget<'a>,
         tokens_max: u64,
-        in_front: Option<Seq>,
     ) -> Self {
-        let from = view.messages() as usize;
-        Self {
-            store,
-            scope,
-            budget,
-            tokens_max,
-            in_front,
-            unread: view,
-            from,
-            items: Vec::new(),
-            costs: Vec::new(),
-        }
+        let from = recent.view.messages() as usize;
+        Self { store, recent, budget, tokens_max, from, items: Vec::new(), costs: Vec::new(), clipped: Vec::new() }
     }
 
-    /// Reads back until the messages before `end` cost more than the room is, or there are no more.
+    /// Takes messages until those before `end` cost more than the room is, or there are no more.
     pub(super) async fn fill(&mut self, end: usize, room: u64) -> Result<(), Error> {
-        while self.cost_before(end) <= room && self.page().await? {}
+        let mut cost: u64 = self.costs.iter().skip(self.end().saturating_sub(end)).sum();
+        while cost <= room {
+            let Some(item) = self.recent.nth_newest(self.items.len()).cloned() else {
+                if self.page().await? { continue } else { return Ok(()) }
+            };
+            let older = self.take(item);
+            if self.from < end {
+                cost += older;
+            }
+        }
         Ok(())
     }
 
     async fn page(&mut self) -> Result<bool, Error> {
-        if self.unread.is_empty() {
+        let unread = self.recent.unread();
+        if unread.is_empty() {
             return Ok(false);
         }
-        let reading = Reading { take: Take::Newest(PAGE), ..Reading::messages(self.unread.clone()) };
-        let records = self.store.read(self.scope, &reading).await?;
-        self.unread = match records.first() {
-            Some(oldest) if records.len() == PAGE => before(&self.unread, oldest.seq),
-            Some(_) | None => Spans::default(),
-        };
-        for record in records.iter().rev() {
-            self.take(record);
-        }
+        let reading = Reading { take: Take::Newest(PAGE), ..Reading::messages(unread.clone()) };
+        let records = self.store.read(&self.recent.state.scope, &reading).await?;
+        let is_all = if records.len() < PAGE { IsAll::Yes } else { IsAll::No };
+        self.recent.add_older(records.iter().filter_map(Item::of).collect(), is_all);
         Ok(!records.is_empty())
     }
 
-    fn take(&mut self, record: &Record) {
-        let Some(mut told) = told(record) else { return };
-        let clipped =
-            told.message.as_ref().and_then(|message| match clip(self.budget, message, self.tokens_max) {
-                Cow::Owned(clipped) => Some(clipped),
-                Cow::Borrowed(_) => None,
-            });
-        if let Some(clipped) = clipped {
-            told.text.clone_from(&clipped.text);
-            told.message = Some(clipped);
-        }
-        let free = self.in_front == Some(told.seq);
-        let cost = told.message.as_ref().filter(|_| !free).map_or(0, |message| self.budget.message(message));
-        self.items.push(Item { segment: record.segment, told });
-        self.costs.push(cost);
+    /// Takes a message and tells what it costs.
+    fn take(&mut self, mut item: Item) -> u64 {
+        let is_in_front = self.recent.carried.as_ref().is_some_and(|carried| carried.seq == item.told.seq);
         self.from = self.from.saturating_sub(1);
+        let mut cost = 0;
+        if let Some(message) = &item.told.message {
+            cost = self.budget.message(message);
+            if cost > self.tokens_max {
+                let clipped = clip(self.budget, message, self.tokens_max);
+                cost = self.budget.message(&clipped);
+                let text = clipped.text.clone();
+                self.clipped.push(self.from);
+                item.told = Arc::new(Told { text, message: Some(clipped), ..*item.told });
+            }
+        }
+        let cost = if is_in_front { 0 } else { cost };
+        self.items.push(item);
+        self.costs.push(cost);
+        cost
+    }
+
+    /// Returns the session that is read.
+    pub(super) fn recent(&self) -> &Recent {
+        self.recent
+    }
+
+    /// Returns the notes on the messages from one place to before another.
+    pub(super) fn notes(
+        &mut self,
+        classifier: &Classifier,
+        language: Language,
+        from: usize,
+        to: usize,
+    ) -> Arc<str> {
+        let ends = self.item(from).zip(to.checked_sub(1).and_then(|last| self.item(last)));
+        let range = ends.map(|(first, last)| Range { first: first.told.seq, last: last.told.seq, language });
+        // How a message is clipped is a matter of the budget: then the notes are not the session's alone.
+        let is_clipped = self.clipped.iter().any(|place| (from..to).contains(place));
+        let range = range.filter(|_| !is_clipped);
+        if let Some(notes) = range.and_then(|range| self.recent.notes.get(range)) {
+            return notes;
+        }
+        let notes = rolling::write(classifier, language, self.items(from, to));
+        if let Some(range) = range {
+            self.recent.notes.put(range, Arc::clone(&notes));
+        }
+        notes
     }
 
     /// Returns the place of the oldest message that was read.
@@ -120,8 +144,14 @@ impl<'a> Tail<'a> {
         self.costs.iter().skip(behind).rev().copied().collect()
     }
 
-    fn cost_before(&self, end: usize) -> u64 {
-        self.costs.iter().skip(self.end().saturating_sub(end)).sum()
+    /// Returns how many messages were taken.
+    pub(super) fn taken(&self) -> usize {
+        self.items.len()
+    }
+
+    /// Returns what the messages from a place on cost.
+    pub(super) fn cost_from(&self, place: usize) -> u64 {
+        self.costs.iter().take(self.end().saturating_sub(place)).sum()
     }
 
     /// Returns the messages from one place to before another, oldest first, as far as they were read.
@@ -143,9 +173,9 @@ impl<'a> Tail<'a> {
     }
 }
 
-/// Returns what a view sees before an entry. Its messages are not counted anew: it is only read by.
-fn before(view: &Spans, seq: Seq) -> Spans {
-    let earlier = view.iter().filter(|span| span.first < seq);
-    earlier
-        .fold(Spans::default(), |all, span| all.with(Span { last: span.last.min(seq.previous()), ..*span }))
+impl Item {
+    /// Takes a message out of its entry; nothing if it is none.
+    pub(super) fn of(record: &Record) -> Option<Self> {
+        Some(Self { segment: record.segment, told: Arc::new(told(record)?) })
+    }
 }

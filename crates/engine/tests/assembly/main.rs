@@ -20,3 +20,4 @@ mod parts;
 mod prefix;
 mod reasoning;
 mod table;
+mod warm;

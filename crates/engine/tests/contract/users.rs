@@ -35,7 +35,7 @@ async fn x9_two_people_never_share_a_context() {
             let scope =
                 segue_engine::route::route(&stage.engine.config().routing, &Address::direct(channel, peer));
             let context = stage.engine.context(&scope).await.unwrap();
-            let texts: Vec<String> = context.messages.into_iter().map(|told| told.text).collect();
+            let texts: Vec<String> = context.messages.into_iter().map(|told| told.text.clone()).collect();
             assert_eq!(texts, [format!("{channel} {peer}")]);
         }
     }

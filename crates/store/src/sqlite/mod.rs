@@ -27,7 +27,7 @@ use segue_core::scope::Key;
 use segue_core::segment;
 use segue_core::state::State;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// How many idle reading connections are kept.
 const READERS_IDLE_MAX: usize = 4;
@@ -35,11 +35,37 @@ const READERS_IDLE_MAX: usize = 4;
 /// A store in one SQLite file.
 #[derive(Debug)]
 pub struct Sqlite {
-    path: PathBuf,
     // Before the writer, so that they are closed first: the last one to leave takes in the write-ahead
     // log, and readers may not.
-    readers: Arc<Mutex<Vec<Connection>>>,
+    readers: Arc<Readers>,
     writer: writer::Writer,
+}
+
+/// The connections that read.
+#[derive(Debug)]
+struct Readers {
+    path: PathBuf,
+    idle: Mutex<Vec<Connection>>,
+}
+
+impl Readers {
+    fn read<T>(&self, query: impl FnOnce(&Connection) -> Result<T, Error>) -> Result<T, Error> {
+        let idle = self.idle().pop();
+        let connection = match idle {
+            Some(connection) => connection,
+            None => open::for_reading(&self.path)?,
+        };
+        let answer = query(&connection);
+        let mut idle = self.idle();
+        if idle.len() < READERS_IDLE_MAX {
+            idle.push(connection);
+        }
+        answer
+    }
+
+    fn idle(&self) -> MutexGuard<'_, Vec<Connection>> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl Sqlite {
@@ -53,7 +79,8 @@ impl Sqlite {
     pub fn open(path: &Path) -> Result<Self, Error> {
         let connection = open::for_writing(path)?;
         let writer = writer::Writer::start(connection)?;
-        Ok(Self { path: path.to_owned(), readers: Arc::default(), writer })
+        let readers = Readers { path: path.to_owned(), idle: Mutex::default() };
+        Ok(Self { readers: Arc::new(readers), writer })
     }
 
     /// Runs a query on a reading connection, off the async threads.
@@ -61,21 +88,8 @@ impl Sqlite {
         &self,
         query: impl FnOnce(&Connection) -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Error> {
-        let (path, readers) = (self.path.clone(), self.readers.clone());
-        let work = move || {
-            let idle = readers.lock().unwrap_or_else(PoisonError::into_inner).pop();
-            let connection = match idle {
-                Some(connection) => connection,
-                None => open::for_reading(&path)?,
-            };
-            let answer = query(&connection);
-            let mut readers = readers.lock().unwrap_or_else(PoisonError::into_inner);
-            if readers.len() < READERS_IDLE_MAX {
-                readers.push(connection);
-            }
-            answer
-        };
-        let joined = tokio::task::spawn_blocking(work).await;
+        let readers = self.readers.clone();
+        let joined = tokio::task::spawn_blocking(move || readers.read(query)).await;
         joined.map_err(|error| Error::unavailable("reading the database", error))?
     }
 
@@ -91,6 +105,11 @@ impl Store for Sqlite {
     async fn load(&self, scope: &Key) -> Result<Option<Arc<State>>, Error> {
         let scope = scope.clone();
         self.query(move |db| rows::load(db, &scope)).await
+    }
+
+    async fn head(&self, scope: &Key) -> Result<Option<Seq>, Error> {
+        // One row, which the writer has just had in its hands: going to another thread would cost more than reading it.
+        self.readers.read(|db| Ok(rows::find(db, scope)?.map(|(_, head)| head)))
     }
 
     async fn append(&self, append: Append) -> Result<(), Error> {
