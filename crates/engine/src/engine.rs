@@ -99,7 +99,20 @@ impl Engine {
         let (clock, ids) = (Arc::new(SystemClock), Arc::new(RandomIds));
         let (bells, contents, texts) = (Bells::default(), Contents::default(), Texts::default());
         let (host, recents) = (None, Recents::default());
-        Ok(Self { store, config, classifier, control, states, clock, ids, bells, contents, host, texts, recents })
+        Ok(Self {
+            store,
+            config,
+            classifier,
+            control,
+            states,
+            clock,
+            ids,
+            bells,
+            contents,
+            host,
+            texts,
+            recents,
+        })
     }
 
     /// Uses another clock and other ids, for tests.

@@ -34,6 +34,11 @@ impl Phrases {
         Self { list, automaton }
     }
 
+    /// Reads a list with a sign between phrases.
+    pub(crate) fn between(list: &str, sign: char) -> Self {
+        Self::new(list.split(sign).map(str::to_owned).collect())
+    }
+
     /// Whether one of them is in a text.
     pub(crate) fn any_in(&self, text: &str) -> bool {
         match &self.automaton {

@@ -5,15 +5,6 @@ use rusqlite::{Connection, params};
 use std::hint::black_box;
 use std::path::Path;
 
-/// How a turn's two messages become durable.
-#[derive(Clone, Copy)]
-pub enum Commits {
-    /// Both at the end, as nobody can who asks a model between them.
-    Once,
-    /// Each when it is there, as the engine does it.
-    Twice,
-}
-
 pub struct Bare {
     db: Connection,
     seq: usize,
@@ -65,20 +56,39 @@ impl Bare {
         Ok(recent)
     }
 
-    pub fn turn(&mut self, commits: Commits) -> Outcome<()> {
-        let (said, answer) = TALK[self.turn % TALK.len()];
+    /// Writes the person's message, durably, and reads the newest ones back.
+    pub fn hear(&mut self) -> Outcome<()> {
+        let (said, _) = self.line();
+        self.commit("user", said)?;
+        black_box(self.recent()?);
+        Ok(())
+    }
+
+    /// Writes the agent's message, durably.
+    pub fn answer(&mut self) -> Outcome<()> {
+        let (_, answer) = self.line();
+        self.turn += 1;
+        self.commit("assistant", answer)
+    }
+
+    /// Does both in one transaction, as nobody can who asks a model between them.
+    pub fn exchange_at_once(&mut self) -> Outcome<()> {
+        let (said, answer) = self.line();
         self.turn += 1;
         self.run("BEGIN IMMEDIATE")?;
         self.write("user", said)?;
-        if let Commits::Twice = commits {
-            self.run("COMMIT")?;
-            black_box(self.recent()?);
-            self.run("BEGIN IMMEDIATE")?;
-            self.write("assistant", answer)?;
-            return self.run("COMMIT");
-        }
         black_box(self.recent()?);
         self.write("assistant", answer)?;
+        self.run("COMMIT")
+    }
+
+    fn line(&self) -> (&'static str, &'static str) {
+        TALK[self.turn % TALK.len()]
+    }
+
+    fn commit(&mut self, role: &str, text: &str) -> Outcome<()> {
+        self.run("BEGIN IMMEDIATE")?;
+        self.write(role, text)?;
         self.run("COMMIT")
     }
 }

@@ -1,6 +1,7 @@
-//! What a warm turn costs on the embedded store: the person's message through the engine (decided, durable), the
-//! context of about the fifty newest messages, the agent's message (durable). Beside it, in the same run, bare SQLite
-//! without any of that; and what a context of a long session costs beside one of a short session.
+//! What a warm turn costs on the embedded store: the person's message through the engine (appended, decided, durable)
+//! and the context of about the fifty newest messages. Beside it, in the same run, a bare SQLite transaction with a read
+//! of the newest fifty. The agent's answer is written on both sides; with it, it is an exchange. And what a context of a
+//! long session costs beside one of a short session.
 //!
 //!     cargo bench -p segue-engine --bench warm
 //!     cargo bench -p segue-engine --bench warm -- --json
@@ -13,7 +14,7 @@
 mod bare;
 mod ours;
 
-use bare::{Bare, Commits};
+use bare::Bare;
 use ours::Ours;
 use serde_json::json;
 use std::error::Error;
@@ -64,18 +65,49 @@ fn median(mut figures: Vec<f64>) -> f64 {
     figures.get(figures.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
-async fn ours_round(ours: &mut Ours) -> Outcome<f64> {
-    let begun = Instant::now();
-    for _ in 0..TURNS {
-        ours.turn().await?;
-    }
-    Ok(micros(begun.elapsed(), TURNS))
+/// What a round of turns takes, in micros a turn: up to the context, and with the answer.
+#[derive(Default)]
+struct Turns {
+    turn: f64,
+    exchange: f64,
 }
 
-fn bare_round(bare: &mut Bare, commits: Commits) -> Outcome<f64> {
+impl Turns {
+    fn of(heard: Duration, answered: Duration) -> Self {
+        Self { turn: micros(heard, TURNS), exchange: micros(heard + answered, TURNS) }
+    }
+}
+
+async fn ours_round(ours: &mut Ours) -> Outcome<Turns> {
+    let (mut heard, mut answered) = (Duration::ZERO, Duration::ZERO);
+    for _ in 0..TURNS {
+        let begun = Instant::now();
+        ours.hear().await?;
+        heard += begun.elapsed();
+        let begun = Instant::now();
+        ours.answer().await?;
+        answered += begun.elapsed();
+    }
+    Ok(Turns::of(heard, answered))
+}
+
+fn bare_round(bare: &mut Bare) -> Outcome<Turns> {
+    let (mut heard, mut answered) = (Duration::ZERO, Duration::ZERO);
+    for _ in 0..TURNS {
+        let begun = Instant::now();
+        bare.hear()?;
+        heard += begun.elapsed();
+        let begun = Instant::now();
+        bare.answer()?;
+        answered += begun.elapsed();
+    }
+    Ok(Turns::of(heard, answered))
+}
+
+fn bare_once_round(bare: &mut Bare) -> Outcome<f64> {
     let begun = Instant::now();
     for _ in 0..TURNS {
-        bare.turn(commits)?;
+        bare.exchange_at_once()?;
     }
     Ok(micros(begun.elapsed(), TURNS))
 }
@@ -89,10 +121,11 @@ async fn assembly_round(ours: &Ours) -> Outcome<f64> {
 }
 
 /// What is measured in a round, in micros.
+#[derive(Default)]
 struct Round {
-    ours: f64,
-    bare: f64,
-    bare_twice: f64,
+    ours: Turns,
+    bare: Turns,
+    bare_once: f64,
     short: f64,
     long: f64,
 }
@@ -101,18 +134,18 @@ async fn rounds(report: impl Fn(usize, &Round)) -> Outcome<Vec<Round>> {
     let folder = tempfile::tempdir()?;
     let mut ours = Ours::open(&folder.path().join("ours.db"), FILLED).await?;
     let mut bare = Bare::open(&folder.path().join("bare.db"), FILLED)?;
-    let mut bare_twice = Bare::open(&folder.path().join("twice.db"), FILLED)?;
+    let mut bare_once = Bare::open(&folder.path().join("once.db"), FILLED)?;
     let short = Ours::open(&folder.path().join("short.db"), 100).await?;
     let long = Ours::open(&folder.path().join("long.db"), 10_000).await?;
     let mut all = Vec::new();
     for number in 0..ROUNDS {
-        let mut round = Round { ours: 0.0, bare: 0.0, bare_twice: 0.0, short: 0.0, long: 0.0 };
+        let mut round = Round::default();
         // Who goes first changes, so that a slow moment of the machine favours nobody.
         for step in 0..5 {
             match (step + number) % 5 {
                 0 => round.ours = ours_round(&mut ours).await?,
-                1 => round.bare = bare_round(&mut bare, Commits::Once)?,
-                2 => round.bare_twice = bare_round(&mut bare_twice, Commits::Twice)?,
+                1 => round.bare = bare_round(&mut bare)?,
+                2 => round.bare_once = bare_once_round(&mut bare_once)?,
                 3 => round.short = assembly_round(&short).await?,
                 _ => round.long = assembly_round(&long).await?,
             }
@@ -128,24 +161,33 @@ async fn measure(as_json: bool) -> Outcome<()> {
     let rounds = rounds(|number, round| {
         if !as_json {
             println!(
-                "round {number:2}: turn {:7.1} µs; bare {:7.1} in one commit, {:7.1} in two; \
-                 context {:7.1} of 100, {:7.1} of 10,000 messages",
-                round.ours, round.bare, round.bare_twice, round.short, round.long
+                "round {number:2}: turn {:6.1} µs, bare {:6.1}; exchange {:6.1}, bare {:6.1}, at once {:6.1}; \
+                 context {:6.1} of 100, {:6.1} of 10,000 messages",
+                round.ours.turn,
+                round.bare.turn,
+                round.ours.exchange,
+                round.bare.exchange,
+                round.bare_once,
+                round.short,
+                round.long
             );
         }
     })
     .await?;
     let of = |figure: fn(&Round) -> f64| median(rounds.iter().map(figure).collect());
     let figures = [
-        ("turn_us", of(|round| round.ours)),
-        ("bare_one_commit_us", of(|round| round.bare)),
-        ("bare_two_commits_us", of(|round| round.bare_twice)),
+        ("turn_us", of(|round| round.ours.turn)),
+        ("bare_turn_us", of(|round| round.bare.turn)),
+        ("exchange_us", of(|round| round.ours.exchange)),
+        ("bare_exchange_us", of(|round| round.bare.exchange)),
+        ("bare_exchange_at_once_us", of(|round| round.bare_once)),
         ("context_100_us", of(|round| round.short)),
         ("context_10000_us", of(|round| round.long)),
     ];
     let ratios = [
-        ("turn_to_bare_one_commit", of(|round| round.ours / round.bare), Some(GOAL_BARE)),
-        ("turn_to_bare_two_commits", of(|round| round.ours / round.bare_twice), None),
+        ("turn_to_bare", of(|round| round.ours.turn / round.bare.turn), Some(GOAL_BARE)),
+        ("exchange_to_bare", of(|round| round.ours.exchange / round.bare.exchange), None),
+        ("exchange_to_bare_at_once", of(|round| round.ours.exchange / round.bare_once), None),
         ("context_10000_to_100", of(|round| round.long / round.short), Some(GOAL_LONG)),
     ];
     if as_json {
@@ -184,8 +226,11 @@ async fn batches() -> Outcome<()> {
         let begun = Instant::now();
         for _ in 0..turns {
             match who {
-                "ours" => ours.turn().await?,
-                _ => bare.turn(Commits::Once)?,
+                "ours" => {
+                    ours.hear().await?;
+                    ours.answer().await?;
+                }
+                _ => bare.exchange_at_once()?,
             }
         }
         println!("{}", json!({"us": micros(begun.elapsed(), turns)}));

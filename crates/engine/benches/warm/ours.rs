@@ -61,11 +61,18 @@ impl Ours {
         Ok(self.engine.assemble(&self.scope, &budget).await?.messages.len())
     }
 
-    pub async fn turn(&mut self) -> Outcome<()> {
-        let (said, answer) = TALK[self.turn % TALK.len()];
-        self.turn += 1;
+    /// Takes the person's message and assembles what the model is given.
+    pub async fn hear(&mut self) -> Outcome<()> {
+        let (said, _) = TALK[self.turn % TALK.len()];
         self.say(Role::User, said).await?;
         self.context().await?;
+        Ok(())
+    }
+
+    /// Takes the agent's message.
+    pub async fn answer(&mut self) -> Outcome<()> {
+        let (_, answer) = TALK[self.turn % TALK.len()];
+        self.turn += 1;
         self.say(Role::Assistant, answer).await
     }
 

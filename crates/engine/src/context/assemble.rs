@@ -60,8 +60,7 @@ impl Engine {
         }
         let room = Room::of(budget.room() - fixed);
         let in_front = recent.carried.as_ref().map(|carried| carried.seq);
-        let mut tail =
-            Tail::new(self.store.as_ref(), Arc::make_mut(&mut recent), budget, room.messages / 2);
+        let mut tail = Tail::new(self.store.as_ref(), Arc::make_mut(&mut recent), budget, room.messages / 2);
         let all = tail.end();
         tail.fill(all, room.messages).await?;
         let costs = tail.costs_before(all);
@@ -113,7 +112,8 @@ impl Engine {
             return Ok(None);
         };
         let Some(message) = told(&record).and_then(|told| told.message) else { return Ok(None) };
-        let carried = |from| CarriedOver { seq: record.seq, segment: record.segment, text: message.text, from };
+        let carried =
+            |from| CarriedOver { seq: record.seq, segment: record.segment, text: message.text, from };
         Ok(message.carried_from.map(carried))
     }
 

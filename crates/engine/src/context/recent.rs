@@ -132,7 +132,8 @@ impl Recent {
         self.bytes += added.iter().map(|item| weight(&item.told)).sum::<usize>();
         self.items.extend(added);
         let seen = |segment| view.iter().any(|span| span.segment == segment);
-        self.turned = step.turned.filter(|(segment, _)| seen(*segment)).map(|(_, turned)| turned).or(self.turned);
+        self.turned =
+            step.turned.filter(|(segment, _)| seen(*segment)).map(|(_, turned)| turned).or(self.turned);
         self.state = step.next;
         self.view = view;
         if self.bytes > SESSION_BYTES_MAX {

@@ -2,10 +2,8 @@
 
 use super::budget::Budget;
 use super::tail::Item;
-use crate::mind::speaker;
 use crate::words::Language;
 use segue_core::entry::Seq;
-use segue_core::message::Role;
 use segue_signals::Classifier;
 use segue_signals::summary::{Summary, SummaryLanguage};
 use std::sync::Arc;
@@ -46,10 +44,9 @@ pub(super) fn write<'a>(
 ) -> Arc<str> {
     let mut summary = Summary::new();
     for item in items {
-        let Some(message) = &item.told.message else { continue };
-        // A summary that was carried over says what the session goes on with.
-        let role = if message.carried_from.is_some() { Role::Assistant } else { item.told.role };
-        summary.observe(classifier, speaker(role), &message.text);
+        if let Some(gleaned) = item.gleaned(classifier) {
+            summary.add(gleaned);
+        }
     }
     let headings = match language {
         Language::En => SummaryLanguage::English,

@@ -6,12 +6,14 @@ use super::recent::{IsAll, Recent};
 use super::rolling::{self, Range};
 use crate::error::Error;
 use crate::history::{Told, told};
+use crate::mind::voice;
 use crate::words::Language;
 use segue_core::entry::{Record, Seq};
 use segue_core::segment;
 use segue_signals::Classifier;
+use segue_signals::summary::Gleaned;
 use segue_store::{Reading, Store, Take};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// How many messages are read at once.
 const PAGE: usize = 64;
@@ -23,6 +25,8 @@ pub(super) struct Item {
     pub(super) segment: segment::Number,
     /// What was said, clipped where it is too long.
     pub(super) told: Arc<Told>,
+    /// What a summary takes from it, once one was written.
+    gleaned: Arc<OnceLock<Option<Gleaned>>>,
 }
 
 /// The newest messages of a session.
@@ -49,7 +53,16 @@ impl<'a> Tail<'a> {
         tokens_max: u64,
     ) -> Self {
         let from = recent.view.messages() as usize;
-        Self { store, recent, budget, tokens_max, from, items: Vec::new(), costs: Vec::new(), clipped: Vec::new() }
+        Self {
+            store,
+            recent,
+            budget,
+            tokens_max,
+            from,
+            items: Vec::new(),
+            costs: Vec::new(),
+            clipped: Vec::new(),
+        }
     }
 
     /// Takes messages until those before `end` cost more than the room is, or there are no more.
@@ -92,6 +105,7 @@ impl<'a> Tail<'a> {
                 let text = clipped.text.clone();
                 self.clipped.push(self.from);
                 item.told = Arc::new(Told { text, message: Some(clipped), ..*item.told });
+                item.gleaned = Arc::default();
             }
         }
         let cost = if is_in_front { 0 } else { cost };
@@ -176,6 +190,15 @@ impl<'a> Tail<'a> {
 impl Item {
     /// Takes a message out of its entry; nothing if it is none.
     pub(super) fn of(record: &Record) -> Option<Self> {
-        Some(Self { segment: record.segment, told: Arc::new(told(record)?) })
+        Some(Self { segment: record.segment, told: Arc::new(told(record)?), gleaned: Arc::default() })
+    }
+
+    /// Returns what a summary takes from the message.
+    pub(super) fn gleaned(&self, classifier: &Classifier) -> Option<&Gleaned> {
+        let read = || {
+            let message = self.told.message.as_ref()?;
+            Gleaned::of(classifier, voice(self.told.role, message), &message.text)
+        };
+        self.gleaned.get_or_init(read).as_ref()
     }
 }

@@ -1,9 +1,11 @@
 //! What was settled: by a sentence that says so, or by a yes to what was proposed.
 
 use std::collections::VecDeque;
+use std::sync::LazyLock;
 
 use super::Speaker;
 use super::prose::{SENTENCE_CHARS_MAX, Said, short};
+use crate::lists::Phrases;
 use crate::sentences::asks;
 use crate::text::fold;
 
@@ -22,25 +24,48 @@ pub(super) struct Decisions {
     proposal: Option<String>,
 }
 
-impl Decisions {
-    pub(super) fn observe(&mut self, said: &Said) {
+/// What a message may settle.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Settling {
+    /// Its sentences that settle something.
+    found: Vec<String>,
+    /// What it proposes.
+    proposal: Option<String>,
+    /// What it says, if it is a yes.
+    acceptance: Option<String>,
+}
+
+impl Settling {
+    pub(super) fn of(said: &Said) -> Self {
         let deciding = said.sentences().filter(|sentence| settles(sentence, said.speaker));
-        let found: Vec<String> =
-            deciding.take(PER_MESSAGE_MAX).map(|sentence| short(sentence, SENTENCE_CHARS_MAX)).collect();
+        let found = deciding.take(PER_MESSAGE_MAX).map(|sentence| short(sentence, SENTENCE_CHARS_MAX));
+        let found = found.collect();
+        let (mut proposal, mut acceptance) = (None, None);
         match said.speaker {
             Speaker::Agent => {
                 let proposed = said.sentences().filter(|sentence| proposes(sentence)).last();
-                self.proposal = proposed.map(|sentence| short(sentence, PROPOSAL_CHARS_MAX));
+                proposal = proposed.map(|sentence| short(sentence, PROPOSAL_CHARS_MAX));
             }
             Speaker::Person => {
-                if let Some(proposal) = self.proposal.take().filter(|_| accepts(&said.prose)) {
-                    let answer = short(&said.prose, ACCEPTANCE_CHARS_MAX);
+                acceptance = accepts(&said.prose).then(|| short(&said.prose, ACCEPTANCE_CHARS_MAX));
+            }
+        }
+        Self { found, proposal, acceptance }
+    }
+}
+
+impl Decisions {
+    pub(super) fn add(&mut self, by: Speaker, settling: &Settling) {
+        match by {
+            Speaker::Agent => self.proposal.clone_from(&settling.proposal),
+            Speaker::Person => {
+                if let (Some(proposal), Some(answer)) = (self.proposal.take(), &settling.acceptance) {
                     self.push(format!("{answer} (\"{proposal}\")"));
                     return;
                 }
             }
         }
-        found.into_iter().for_each(|decision| self.push(decision));
+        settling.found.iter().for_each(|decision| self.push(decision.clone()));
     }
 
     fn push(&mut self, decision: String) {
@@ -72,29 +97,40 @@ fn plain(text: &str) -> String {
     out
 }
 
-fn has(text: &str, list: &str) -> bool {
-    list.split('|').any(|phrase| text.contains(phrase))
-}
-
 /// Said by anybody, these tell of a decision.
-const SETTLED: &str = " we decided | i decided | ive decided | weve decided | we have decided | decided to | decided on | decided against | we agreed | weve agreed | agreed on | settled on | weve settled | its decided | the decision is | final decision | decision we |决定|敲定|说定了|说好了|商定|达成一致|定下来";
+static SETTLED: LazyLock<Phrases> = LazyLock::new(|| {
+    Phrases::between(
+        " we decided | i decided | ive decided | weve decided | we have decided | decided to | decided on | decided against | we agreed | weve agreed | agreed on | settled on | weve settled | its decided | the decision is | final decision | decision we |决定|敲定|说定了|说好了|商定|达成一致|定下来",
+        '|',
+    )
+});
 /// Said by the person, these make one; the agent only offers with them.
-const CHOOSING: &str = " lets go with | lets go for | well go with | go with the | i go with | ill go with | ill go for | going with | lets use | well use | ill use | we will use | i will use | lets take | ill take | we take | i take the | well take | i choose | ill choose | i pick | ill pick | lets pick | lets stick with | stick with | lets do | lets stay with | ok do | okay do | yes do | do option | lets keep | well keep | final answer | i want the first | i want the second | i want the third | lets book | book the | lets switch to | well switch to | im going with |就用|就选|就定|就订|就去|就按|就要|就买|就这么定|就这么办|就这样吧|定了|采用|改用|还是用|确定用|那就|选定|我选|我要第|按这个来|用这个|就这个";
+static CHOOSING: LazyLock<Phrases> = LazyLock::new(|| {
+    Phrases::between(
+        " lets go with | lets go for | well go with | go with the | i go with | ill go with | ill go for | going with | lets use | well use | ill use | we will use | i will use | lets take | ill take | we take | i take the | well take | i choose | ill choose | i pick | ill pick | lets pick | lets stick with | stick with | lets do | lets stay with | ok do | okay do | yes do | do option | lets keep | well keep | final answer | i want the first | i want the second | i want the third | lets book | book the | lets switch to | well switch to | im going with |就用|就选|就定|就订|就去|就按|就要|就买|就这么定|就这么办|就这样吧|定了|采用|改用|还是用|确定用|那就|选定|我选|我要第|按这个来|用这个|就这个",
+        '|',
+    )
+});
 /// What takes a decision back, or puts it off.
-const UNSETTLED: &str = " not decided | havent decided | hasnt decided | havent we decided | undecided | cant decide | before we decide | if we | if i | if you | who decided | didnt decide | not agreed | havent agreed | not settled | when we decided | once we | unless | dont use | dont go with |没决定|未决定|决定不了|还没定|没定|如果|要是|假如|怎么决定|谁决定|等决定|难以决定|没有决定|不决定|除非|决定因素|一旦";
+static UNSETTLED: LazyLock<Phrases> = LazyLock::new(|| {
+    Phrases::between(
+        " not decided | havent decided | hasnt decided | havent we decided | undecided | cant decide | before we decide | if we | if i | if you | who decided | didnt decide | not agreed | havent agreed | not settled | when we decided | once we | unless | dont use | dont go with |没决定|未决定|决定不了|还没定|没定|如果|要是|假如|怎么决定|谁决定|等决定|难以决定|没有决定|不决定|除非|决定因素|一旦",
+        '|',
+    )
+});
 
 fn settles(sentence: &str, speaker: Speaker) -> bool {
     if asks(sentence) || sentence.chars().count() < 3 {
         return false;
     }
     let text = plain(sentence);
-    if has(&text, UNSETTLED) {
+    if UNSETTLED.any_in(&text) {
         return false;
     }
     match speaker {
-        Speaker::Agent => has(&text, SETTLED),
+        Speaker::Agent => SETTLED.any_in(&text),
         Speaker::Person => {
-            has(&text, SETTLED) || has(&text, CHOOSING) || replaces(&text) || chooses_in_chinese(&text)
+            SETTLED.any_in(&text) || CHOOSING.any_in(&text) || replaces(&text) || chooses_in_chinese(&text)
         }
     }
 }
@@ -117,16 +153,31 @@ fn chooses_in_chinese(text: &str) -> bool {
         && !text.contains("不")
 }
 
-const PROPOSING: &str = " i suggest | id suggest | i recommend | id recommend | i propose | id propose | i would suggest | we could | you could | shall i | shall we | should i | should we | do you want me | would you like | want me to | how about | what about | lets | id go with | i would go with | option a | option b | option 1 | option 2 | which one | which of | which do you prefer | the first | my suggestion |建议|推荐|要不要|要我|可以吗|好吗|行吗|如何|怎么样|方案|还是|不如|选项";
+static PROPOSING: LazyLock<Phrases> = LazyLock::new(|| {
+    Phrases::between(
+        " i suggest | id suggest | i recommend | id recommend | i propose | id propose | i would suggest | we could | you could | shall i | shall we | should i | should we | do you want me | would you like | want me to | how about | what about | lets | id go with | i would go with | option a | option b | option 1 | option 2 | which one | which of | which do you prefer | the first | my suggestion |建议|推荐|要不要|要我|可以吗|好吗|行吗|如何|怎么样|方案|还是|不如|选项",
+        '|',
+    )
+});
 
 fn proposes(sentence: &str) -> bool {
-    has(&plain(sentence), PROPOSING)
+    PROPOSING.any_in(&plain(sentence))
 }
 
-const YES: &str = " yes | yeah | yep | yup | ok | okay | sure | sounds good | sounds great | agreed | perfect | great | do it | do that | go ahead | please do | lets do | works for me | deal | the first | the second | the third | the last one | the former | the latter | option | that one | this one | fine | good idea | exactly |第一个|第二个|第三个|前者|后者|就这个|就这样|就这么|没问题|同意|成交";
+static YES: LazyLock<Phrases> = LazyLock::new(|| {
+    Phrases::between(
+        " yes | yeah | yep | yup | ok | okay | sure | sounds good | sounds great | agreed | perfect | great | do it | do that | go ahead | please do | lets do | works for me | deal | the first | the second | the third | the last one | the former | the latter | option | that one | this one | fine | good idea | exactly |第一个|第二个|第三个|前者|后者|就这个|就这样|就这么|没问题|同意|成交",
+        '|',
+    )
+});
 /// Short words that say yes only where a message begins with them.
 const YES_FIRST: [&str; 10] = ["好", "可以", "行", "嗯", "是的", "当然", "对", "要", "选", "方案"];
-const NOT_YES: &str = " no | not | dont | nope | but | wait | later | maybe | thanks | thank | never | why | instead | ok so | hmm |不|没|别|等|再说|谢谢|为什么|但|算了|换";
+static NOT_YES: LazyLock<Phrases> = LazyLock::new(|| {
+    Phrases::between(
+        " no | not | dont | nope | but | wait | later | maybe | thanks | thank | never | why | instead | ok so | hmm |不|没|别|等|再说|谢谢|为什么|但|算了|换",
+        '|',
+    )
+});
 
 /// Whether a short message says yes, or names one of what was offered.
 fn accepts(message: &str) -> bool {
@@ -135,9 +186,10 @@ fn accepts(message: &str) -> bool {
         return false;
     }
     let text = plain(message);
+    let has = |phrases: &[&str]| phrases.iter().any(|phrase| text.contains(phrase));
     let letter = matches!(text.trim(), "a" | "b" | "c" | "1" | "2" | "3");
-    (letter || has(&text, YES) || YES_FIRST.iter().any(|yes| text.trim().starts_with(yes)))
-        && (!has(&text, NOT_YES) || has(&text, "没问题| thanks | thank ") && !has(&text, " no | not "))
+    (letter || YES.any_in(&text) || YES_FIRST.iter().any(|yes| text.trim().starts_with(yes)))
+        && (!NOT_YES.any_in(&text) || has(&["没问题", " thanks ", " thank "]) && !has(&[" no ", " not "]))
 }
 
 #[cfg(test)]
@@ -147,7 +199,7 @@ mod tests {
     fn decided(lines: &[(Speaker, &str)]) -> Vec<String> {
         let mut decisions = Decisions::default();
         for &(speaker, text) in lines {
-            decisions.observe(&Said::new(speaker, text));
+            decisions.add(speaker, &Settling::of(&Said::new(speaker, text)));
         }
         decisions.list()
     }

@@ -33,37 +33,50 @@ pub(super) struct Facts {
     message: u32,
 }
 
-impl Facts {
-    pub(super) fn observe(&mut self, said: &Said) {
-        self.message = self.message.saturating_add(1);
-        for fact in self.known.values_mut() {
-            fact.weight *= DECAY;
-        }
+/// A name or a number of a message, and what it is known by.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Named {
+    key: String,
+    shown: String,
+}
+
+impl Named {
+    /// Finds the names and numbers of a message, each once.
+    pub(super) fn all(said: &Said) -> Vec<Self> {
         let mut found: Vec<String> = Vec::new();
         for line in said.prose.lines() {
             latin::find(line, &mut found);
             chinese::find(line, &mut found);
         }
         found.retain(|fact| fact.chars().count() <= FACT_CHARS_MAX && !fact.contains(char::is_control));
-        let mut here: Vec<String> = Vec::new();
+        let mut here: Vec<Self> = Vec::new();
         for shown in found {
             let key = shown.to_lowercase();
-            if here.len() < PER_MESSAGE_MAX && !here.contains(&key) {
-                self.add(key.clone(), shown, said.speaker);
-                here.push(key);
+            if here.len() < PER_MESSAGE_MAX && here.iter().all(|named| named.key != key) {
+                here.push(Self { key, shown });
             }
         }
-        self.make_room();
+        here
     }
+}
 
-    fn add(&mut self, key: String, shown: String, by: Speaker) {
+impl Facts {
+    pub(super) fn add(&mut self, by: Speaker, named: &[Named]) {
+        self.message = self.message.saturating_add(1);
+        for fact in self.known.values_mut() {
+            fact.weight *= DECAY;
+        }
         let weight = match by {
             Speaker::Person => 1.0,
             Speaker::Agent => AGENT_SHARE,
         };
-        let fact = self.known.entry(key).or_insert(Fact { shown, weight: 0.0, last: 0 });
-        fact.weight += weight;
-        fact.last = self.message;
+        for Named { key, shown } in named {
+            let new = || Fact { shown: shown.clone(), weight: 0.0, last: 0 };
+            let fact = self.known.entry(key.clone()).or_insert_with(new);
+            fact.weight += weight;
+            fact.last = self.message;
+        }
+        self.make_room();
     }
 
     fn make_room(&mut self) {

@@ -61,18 +61,18 @@ impl Summary {
 
     /// Adds a message. Hosts and tools are not part of the conversation.
     pub fn observe(&mut self, classifier: &Classifier, role: Role, text: &str) {
-        let speaker = match role {
-            Role::User => Speaker::Person,
-            Role::Assistant => Speaker::Agent,
-            Role::System | Role::Tool => return,
-        };
+        if let Some(gleaned) = Gleaned::of(classifier, role, text) {
+            self.add(&gleaned);
+        }
+    }
+
+    /// Adds a message that was read before.
+    pub fn add(&mut self, gleaned: &Gleaned) {
         self.messages = self.messages.saturating_add(1);
-        let said = prose::Said::new(speaker, text);
-        let reader = classifier.reader();
-        self.topics.observe(reader, &said);
-        self.decisions.observe(&said);
-        self.questions.observe(reader, &said);
-        self.facts.observe(&said);
+        self.topics.add(gleaned.speaker, &gleaned.mentions);
+        self.decisions.add(gleaned.speaker, &gleaned.settling);
+        self.questions.add(gleaned.speaker, &gleaned.asking);
+        self.facts.add(gleaned.speaker, &gleaned.named);
     }
 
     /// How many messages it has seen; those of tools and hosts do not count.
@@ -120,6 +120,37 @@ impl Summary {
     #[must_use]
     pub fn render(&self, language: SummaryLanguage) -> String {
         render::render(&self.structured(), language)
+    }
+}
+
+/// What a summary takes from one message: reading a message is most of the work, and the same for every summary.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Gleaned {
+    speaker: Speaker,
+    mentions: Vec<topics::Mention>,
+    settling: decisions::Settling,
+    asking: questions::Asking,
+    named: Vec<facts::Named>,
+}
+
+impl Gleaned {
+    /// Reads a message; nothing if it is no part of the conversation.
+    #[must_use]
+    pub fn of(classifier: &Classifier, role: Role, text: &str) -> Option<Self> {
+        let speaker = match role {
+            Role::User => Speaker::Person,
+            Role::Assistant => Speaker::Agent,
+            Role::System | Role::Tool => return None,
+        };
+        let said = prose::Said::new(speaker, text);
+        let reader = classifier.reader();
+        Some(Self {
+            speaker,
+            mentions: topics::Mention::all(reader, &said),
+            settling: decisions::Settling::of(&said),
+            asking: questions::Asking::of(reader, &said),
+            named: facts::Named::all(&said),
+        })
     }
 }
 

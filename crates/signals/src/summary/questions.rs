@@ -1,11 +1,13 @@
 //! What was asked and not answered yet.
 
 use std::collections::VecDeque;
+use std::sync::LazyLock;
 
 use super::Speaker;
 use super::prose::{SENTENCE_CHARS_MAX, Said, short};
 use crate::features::Reader;
 use crate::hash::WordHash;
+use crate::lists::Phrases;
 use crate::sentences::{asks, is_courtesy};
 use crate::text::Window;
 
@@ -38,46 +40,70 @@ pub(super) struct Questions {
     open: VecDeque<Question>,
 }
 
-impl Questions {
-    pub(super) fn observe(&mut self, reader: &Reader, said: &Said) {
+/// What a message asks, and what it may answer.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Asking {
+    asked: Vec<Question>,
+    /// What it speaks of, if it says anything that may be an answer.
+    spoken: Option<Vec<WordHash>>,
+    withdraws: Withdraws,
+}
+
+/// Whether the person takes back what was asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Withdraws {
+    Yes,
+    No,
+}
+
+impl Asking {
+    pub(super) fn of(reader: &Reader, said: &Said) -> Self {
         let sentences: Vec<&str> = said.sentences().collect();
         let asked: Vec<&str> = sentences.iter().copied().filter(|sentence| asks(sentence)).collect();
-        let statements = sentences.len() - asked.len();
-        self.resolve(reader, said, statements);
+        let has_statement = sentences.len() > asked.len();
+        let lower = said.prose.to_lowercase().replace(['\'', '’'], "");
+        let withdraws = match said.speaker {
+            Speaker::Person if WITHDRAWN.any_in(&lower) => Withdraws::Yes,
+            Speaker::Person | Speaker::Agent => Withdraws::No,
+        };
+        let evades = || lower.chars().count() <= EVASION_CHARS_MAX && EVASIONS.any_in(&lower);
+        let answers = has_statement && !evades();
         let last = sentences.len().saturating_sub(AGENT_TAIL);
         let asked: Vec<&str> = match said.speaker {
             Speaker::Person => asked,
             Speaker::Agent => sentences[last..].iter().copied().filter(|sentence| asks(sentence)).collect(),
         };
-        let asked = asked.into_iter().filter(|sentence| !is_courtesy(sentence));
-        for sentence in asked.take(PER_MESSAGE_MAX) {
-            self.push(Question {
-                by: said.speaker,
-                text: short(sentence, SENTENCE_CHARS_MAX),
-                terms: terms(reader, sentence),
-                turn: Turn::Waiting,
-            });
+        let asked = asked.into_iter().filter(|sentence| !is_courtesy(sentence)).take(PER_MESSAGE_MAX);
+        let question = |sentence: &str| Question {
+            by: said.speaker,
+            text: short(sentence, SENTENCE_CHARS_MAX),
+            terms: terms(reader, sentence),
+            turn: Turn::Waiting,
+        };
+        Self {
+            asked: asked.map(question).collect(),
+            spoken: answers.then(|| terms(reader, &said.prose)),
+            withdraws,
         }
     }
+}
 
+impl Questions {
     /// A message with a statement answers what the other side asked last; what was asked earlier
     /// only if it speaks of the same thing.
-    fn resolve(&mut self, reader: &Reader, said: &Said, statements: usize) {
-        let lower = said.prose.to_lowercase().replace(['\'', '’'], "");
-        if said.speaker == Speaker::Person && has(&lower, WITHDRAWN) {
+    pub(super) fn add(&mut self, by: Speaker, asking: &Asking) {
+        if asking.withdraws == Withdraws::Yes {
             self.open.retain(|question| question.turn == Turn::Passed);
         }
-        let short_enough = lower.chars().count() <= EVASION_CHARS_MAX;
-        let answers = statements > 0 && !(short_enough && has(&lower, EVASIONS));
-        let spoken = if self.open.is_empty() || !answers { Vec::new() } else { terms(reader, &said.prose) };
         self.open.retain_mut(|question| {
-            if question.by == said.speaker {
+            if question.by == by {
                 return true;
             }
             let was = std::mem::replace(&mut question.turn, Turn::Passed);
-            let shared = question.terms.iter().any(|term| spoken.contains(term));
-            !(answers && (was == Turn::Waiting || shared))
+            let Some(spoken) = &asking.spoken else { return true };
+            was != Turn::Waiting && !question.terms.iter().any(|term| spoken.contains(term))
         });
+        asking.asked.iter().for_each(|question| self.push(question.clone()));
     }
 
     fn push(&mut self, question: Question) {
@@ -95,12 +121,15 @@ impl Questions {
 
 /// An evasion is short: "I don't know yet." Longer texts say more than that.
 const EVASION_CHARS_MAX: usize = 120;
-const EVASIONS: &str = "i dont know|i do not know|not sure|no idea|let me check|let me look|ill check|ill look|one moment|later|not yet|cannot say|cant say|dont have that information|不知道|不清楚|不确定|稍等|等一下|以后再说|再说吧|还没想好|我查一下|我看看";
-const WITHDRAWN: &str = "never mind|nevermind|forget it|forget about it|算了|不用了|没事了|当我没问";
-
-fn has(text: &str, list: &str) -> bool {
-    list.split('|').any(|phrase| text.contains(phrase))
-}
+static EVASIONS: LazyLock<Phrases> = LazyLock::new(|| {
+    Phrases::between(
+        "i dont know|i do not know|not sure|no idea|let me check|let me look|ill check|ill look|one moment|later|not yet|cannot say|cant say|dont have that information|不知道|不清楚|不确定|稍等|等一下|以后再说|再说吧|还没想好|我查一下|我看看",
+        '|',
+    )
+});
+static WITHDRAWN: LazyLock<Phrases> = LazyLock::new(|| {
+    Phrases::between("never mind|nevermind|forget it|forget about it|算了|不用了|没事了|当我没问", '|')
+});
 
 fn terms(reader: &Reader, text: &str) -> Vec<WordHash> {
     let read = reader.read(text, Window::HISTORY);

@@ -53,11 +53,18 @@ pub(super) struct Topics {
     words: BTreeMap<String, Topic>,
 }
 
-impl Topics {
-    pub(super) fn observe(&mut self, reader: &Reader, said: &Said) {
-        for topic in self.words.values_mut() {
-            topic.weight *= DECAY;
-        }
+/// A telling word of a message.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Mention {
+    key: String,
+    shown: String,
+    weight: f32,
+    shape: Shape,
+}
+
+impl Mention {
+    /// Finds the telling words of a message.
+    pub(super) fn all(reader: &Reader, said: &Said) -> Vec<Self> {
         let text: String = said
             .prose
             .split_inclusive(char::is_whitespace)
@@ -89,24 +96,32 @@ impl Topics {
             }
             before = (telling || piece).then_some(term);
         }
-        for (key, (weight, shown, shape)) in here {
-            self.add(key, weight, &shown, shape, said.speaker);
+        let mention = |(key, (weight, shown, shape))| Self { key, shown, weight, shape };
+        here.into_iter().map(mention).collect()
+    }
+}
+
+impl Topics {
+    pub(super) fn add(&mut self, by: Speaker, mentions: &[Mention]) {
+        for topic in self.words.values_mut() {
+            topic.weight *= DECAY;
+        }
+        for mention in mentions {
+            self.mention(by, mention);
         }
         self.make_room();
     }
 
-    fn add(&mut self, key: String, weight: f32, shown: &str, shape: Shape, by: Speaker) {
+    fn mention(&mut self, by: Speaker, Mention { key, shown, weight, shape }: &Mention) {
         let weight = match by {
-            Speaker::Person => weight,
+            Speaker::Person => *weight,
             Speaker::Agent => weight * AGENT_SHARE,
         };
-        let topic = self.words.entry(key).or_insert_with(|| Topic {
-            shown: shown.to_owned(),
-            by,
-            weight: 0.0,
-            uses: 0,
-            shape,
-        });
+        if !self.words.contains_key(key) {
+            let new = Topic { shown: shown.clone(), by, weight: 0.0, uses: 0, shape: *shape };
+            self.words.insert(key.clone(), new);
+        }
+        let Some(topic) = self.words.get_mut(key) else { return };
         topic.weight += weight;
         topic.uses = topic.uses.saturating_add(1);
         let capital = |text: &str| text.chars().next().is_some_and(char::is_uppercase);
