@@ -3,9 +3,11 @@
 //! [`Engine::receive`] takes a message along the one road there is: route, command, decide, commit. The
 //! rules are in `segue-core`, the log is in `segue-store`; this crate joins them.
 
+mod beside;
 mod clip;
 pub mod clock;
 pub mod commands;
+mod commit;
 pub mod config;
 pub mod context;
 pub mod control;

@@ -60,7 +60,7 @@ impl Engine {
         }
         let room = Room::of(budget.room() - fixed);
         let in_front = recent.carried.as_ref().map(|carried| carried.seq);
-        let mut tail = Tail::new(self.store.as_ref(), Arc::make_mut(&mut recent), budget, room.messages / 2);
+        let mut tail = Tail::new(self.store.as_ref(), &mut recent, budget, room.messages / 2);
         let all = tail.end();
         tail.fill(all, room.messages).await?;
         let costs = tail.costs_before(all);
@@ -85,14 +85,14 @@ impl Engine {
         context.tokens = front + tail.cost_from(place);
         context.messages = shown.into_iter().map(|item| Arc::clone(&item.told)).collect();
         let taken = tail.taken();
-        Arc::make_mut(&mut recent).trim(taken);
+        recent.trim(taken);
         self.recents.put(recent);
         Ok(context)
     }
 
     /// Returns what is known about the latest session, or begins to read it.
-    async fn recent(&self, scope: &scope::Key) -> Result<Arc<Recent>, Error> {
-        if let Some(recent) = self.recents.get(scope)
+    async fn recent(&self, scope: &scope::Key) -> Result<Recent, Error> {
+        if let Some(recent) = self.recents.take(scope)
             && self.store.head(scope).await? == Some(recent.state.head)
         {
             return Ok(recent);
@@ -101,7 +101,7 @@ impl Engine {
         let Some(latest) = state.latest() else { return Err(Error::NoScope { scope: scope.clone() }) };
         let carried = self.carried(&state, latest).await?;
         let turned = self.last_turned(&state, latest).await?;
-        Ok(Arc::new(Recent::new(state, latest, carried, turned)))
+        Ok(Recent::new(state, latest, carried, turned))
     }
 
     /// Finds the summary that a session began with.

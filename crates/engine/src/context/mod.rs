@@ -15,7 +15,7 @@ mod tail;
 
 pub use budget::{Budget, Short};
 pub use front::{Front, Part};
-pub(crate) use recent::Recents;
+pub(crate) use recent::{Recents, Step};
 
 use crate::error::Error;
 use crate::history::Told;

@@ -15,6 +15,7 @@ use segue_core::segment;
 use segue_core::session::Number;
 use segue_core::span::{Span, Spans};
 use segue_core::state::State;
+use segue_signals::Classifier;
 use segue_store::Append;
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -48,7 +49,7 @@ pub(super) struct Turned {
 }
 
 /// The latest session of a scope, as far as it was read.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(super) struct Recent {
     /// The scope, as it was when this was true.
     pub(super) state: Arc<State>,
@@ -160,10 +161,29 @@ pub(crate) struct Step {
     added: Result<Vec<Item>, Elsewhere>,
     /// Where it was decided, and what.
     turned: Option<(segment::Number, Turned)>,
+    summing: Summing,
+}
+
+/// Whether a session is longer than what is shown of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Summing {
+    /// So every message will be summed up one day.
+    Begun,
+    /// It may never be.
+    NotYet,
 }
 
 impl Step {
-    fn of(append: &Append, decided: &Decided) -> Self {
+    /// Reads what was added as a summary will need it, if there is to be one.
+    pub(crate) fn read(&self, classifier: &Classifier) {
+        if let (Summing::Begun, Ok(added)) = (self.summing, &self.added) {
+            for item in added {
+                item.gleaned(classifier);
+            }
+        }
+    }
+
+    fn of(append: &Append, decided: &Decided, summing: Summing) -> Self {
         let added = match append.erase.as_slice() {
             [] => Ok(append.records.iter().filter_map(Item::of).collect()),
             // What is erased may be a message that is known here.
@@ -173,7 +193,7 @@ impl Step {
         let turned = decision
             .zip(decided.about)
             .map(|(record, about)| (record.segment, Turned { action: decided.action, about }));
-        Self { prior: append.prior.head, next: Arc::clone(&append.next), added, turned }
+        Self { prior: append.prior.head, next: Arc::clone(&append.next), added, turned, summing }
     }
 }
 
@@ -183,18 +203,18 @@ pub(crate) struct Recents(Mutex<Shelf>);
 
 #[derive(Debug, Default)]
 struct Shelf {
-    known: HashMap<Key, Arc<Recent>>,
+    known: HashMap<Key, Recent>,
     bytes: usize,
 }
 
 impl Recents {
-    /// Returns what is known about a scope, which may be out of date.
-    pub(super) fn get(&self, scope: &Key) -> Option<Arc<Recent>> {
-        self.shelf().known.get(scope).cloned()
+    /// Takes out what is known about a scope, which may be out of date. Who reads the scope meanwhile reads it anew.
+    pub(super) fn take(&self, scope: &Key) -> Option<Recent> {
+        self.shelf().take(scope)
     }
 
     /// Keeps what was read, unless something newer is known by now.
-    pub(super) fn put(&self, recent: Arc<Recent>) {
+    pub(super) fn put(&self, recent: Recent) {
         let mut shelf = self.shelf();
         let known = shelf.known.get(&recent.state.scope);
         if known.is_none_or(|known| known.state.head <= recent.state.head) {
@@ -204,14 +224,18 @@ impl Recents {
 
     /// Tells what an append would add, if anything is known about its scope.
     pub(crate) fn step(&self, append: &Append, decided: &Decided) -> Option<Step> {
-        self.shelf().known.contains_key(append.scope()).then(|| Step::of(append, decided))
+        let summing = match self.shelf().known.get(append.scope())?.notes.is_empty() {
+            true => Summing::NotYet,
+            false => Summing::Begun,
+        };
+        Some(Step::of(append, decided, summing))
     }
 
     /// Takes in an append that was done. Whatever did more than add to the session makes it unknown.
     pub(crate) fn follow(&self, step: Step) {
         let mut shelf = self.shelf();
         let Some(mut recent) = shelf.take(&step.next.scope) else { return };
-        if Arc::make_mut(&mut recent).follow(step).is_ok() {
+        if recent.follow(step).is_ok() {
             shelf.put(recent);
         }
     }
@@ -222,13 +246,13 @@ impl Recents {
 }
 
 impl Shelf {
-    fn take(&mut self, scope: &Key) -> Option<Arc<Recent>> {
+    fn take(&mut self, scope: &Key) -> Option<Recent> {
         let taken = self.known.remove(scope)?;
         self.bytes = self.bytes.saturating_sub(taken.bytes);
         Some(taken)
     }
 
-    fn put(&mut self, recent: Arc<Recent>) {
+    fn put(&mut self, recent: Recent) {
         self.take(&recent.state.scope);
         while self.bytes + recent.bytes > BYTES_MAX
             && let Some(other) = self.known.keys().next().cloned()

@@ -12,7 +12,7 @@ use std::sync::Arc;
 const NOTES_MAX: usize = 4;
 
 /// The notes that were written on a session. They stay the same from one cut to the next.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Default)]
 pub(super) struct Notes(Vec<(Range, Arc<str>)>);
 
 /// Which messages notes are on.
@@ -24,6 +24,10 @@ pub(super) struct Range {
 }
 
 impl Notes {
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     pub(super) fn get(&self, range: Range) -> Option<Arc<str>> {
         self.0.iter().find(|(known, _)| *known == range).map(|(_, notes)| Arc::clone(notes))
     }

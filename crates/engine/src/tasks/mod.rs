@@ -37,7 +37,8 @@ mod session;
 
 pub use session::{Interruption, TaskSession};
 
-use crate::engine::{Committed, Engine};
+use crate::commit::Committed;
+use crate::engine::Engine;
 use crate::error::Error;
 use crate::outcome::Outcome;
 use crate::request::{Refused, Request};

@@ -13,6 +13,7 @@ mod topics;
 
 use crate::classifier::Classifier;
 use crate::profile::Role;
+use crate::text::Window;
 
 pub use render::SummaryLanguage;
 pub use title::{TITLE_MESSAGES_MAX, title};
@@ -144,11 +145,13 @@ impl Gleaned {
         };
         let said = prose::Said::new(speaker, text);
         let reader = classifier.reader();
+        let words = said.without_links();
+        let read = reader.read(&words, Window::HISTORY);
         Some(Self {
             speaker,
-            mentions: topics::Mention::all(reader, &said),
+            mentions: topics::Mention::all(&read),
             settling: decisions::Settling::of(&said),
-            asking: questions::Asking::of(reader, &said),
+            asking: questions::Asking::of(reader, &said, &read),
             named: facts::Named::all(&said),
         })
     }

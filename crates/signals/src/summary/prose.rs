@@ -1,5 +1,7 @@
 //! A message without code and quotations, cut into sentences.
 
+use std::borrow::Cow;
+
 use super::Speaker;
 use crate::sentences::sentences;
 use crate::text::Window;
@@ -30,6 +32,15 @@ impl Said {
             }
         }
         Self { speaker, prose }
+    }
+
+    /// The words without links and addresses, which say little about what is talked about.
+    pub(super) fn without_links(&self) -> Cow<'_, str> {
+        let is_link = |word: &str| word.contains("://") || word.contains('@');
+        if !is_link(&self.prose) {
+            return Cow::Borrowed(&self.prose);
+        }
+        self.prose.split_inclusive(char::is_whitespace).filter(|word| !is_link(word)).collect()
     }
 
     pub(super) fn sentences(&self) -> impl Iterator<Item = &str> {

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use super::Speaker;
 use super::prose::{SENTENCE_CHARS_MAX, Said, short};
-use crate::features::Reader;
+use crate::features::{Read, Reader};
 use crate::hash::WordHash;
 use crate::lists::Phrases;
 use crate::sentences::{asks, is_courtesy};
@@ -57,7 +57,7 @@ enum Withdraws {
 }
 
 impl Asking {
-    pub(super) fn of(reader: &Reader, said: &Said) -> Self {
+    pub(super) fn of(reader: &Reader, said: &Said, read: &Read<'_>) -> Self {
         let sentences: Vec<&str> = said.sentences().collect();
         let asked: Vec<&str> = sentences.iter().copied().filter(|sentence| asks(sentence)).collect();
         let has_statement = sentences.len() > asked.len();
@@ -77,12 +77,12 @@ impl Asking {
         let question = |sentence: &str| Question {
             by: said.speaker,
             text: short(sentence, SENTENCE_CHARS_MAX),
-            terms: terms(reader, sentence),
+            terms: telling(&reader.read(sentence, Window::HISTORY), sentence),
             turn: Turn::Waiting,
         };
         Self {
             asked: asked.map(question).collect(),
-            spoken: answers.then(|| terms(reader, &said.prose)),
+            spoken: answers.then(|| telling(read, &said.prose)),
             withdraws,
         }
     }
@@ -131,8 +131,7 @@ static WITHDRAWN: LazyLock<Phrases> = LazyLock::new(|| {
     Phrases::between("never mind|nevermind|forget it|forget about it|算了|不用了|没事了|当我没问", '|')
 });
 
-fn terms(reader: &Reader, text: &str) -> Vec<WordHash> {
-    let read = reader.read(text, Window::HISTORY);
+fn telling(read: &Read<'_>, text: &str) -> Vec<WordHash> {
     let telling = read.terms.list.iter().filter(|term| term.weight >= TELLING);
     let mut hashes: Vec<WordHash> = telling.map(|term| term.hash).collect();
     hashes.dedup();

@@ -4,10 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
 use super::Speaker;
-use super::prose::Said;
-use crate::features::Reader;
+use crate::features::Read;
 use crate::terms::Term;
-use crate::text::{Kind, Reading, Window, is_unspaced};
+use crate::text::{Kind, Reading, is_unspaced};
 
 /// Words that are kept; the lightest give way.
 const WORDS_MAX: usize = 256;
@@ -64,13 +63,7 @@ pub(super) struct Mention {
 
 impl Mention {
     /// Finds the telling words of a message.
-    pub(super) fn all(reader: &Reader, said: &Said) -> Vec<Self> {
-        let text: String = said
-            .prose
-            .split_inclusive(char::is_whitespace)
-            .filter(|word| !word.contains("://") && !word.contains('@'))
-            .collect();
-        let read = reader.read(&text, Window::HISTORY);
+    pub(super) fn all(read: &Read<'_>) -> Vec<Self> {
         let reading = &read.reading;
         // A word said five times in one message is not five times as much the topic.
         let mut here: BTreeMap<String, (f32, String, Shape)> = BTreeMap::new();

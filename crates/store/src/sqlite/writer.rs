@@ -1,4 +1,5 @@
-//! The one writer: a thread that lets the turns which wait for it share a commit.
+//! The one writer. A turn that nobody else waits for is written at once, where it is; the turns that come meanwhile go
+//! to a thread that lets them share a commit.
 
 use super::fault::{OrFault, fault};
 use super::{append, index, sweep};
@@ -7,8 +8,11 @@ use crate::types::Append;
 use rusqlite::Connection;
 use segue_core::entry::{Bytes, Record, Seq};
 use segue_core::scope::Key;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
+use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::sync::mpsc::error::TryRecvError;
 use tokio::sync::{mpsc, oneshot};
 
@@ -41,6 +45,8 @@ enum Job {
 enum Chore {
     Sweep(Answer<usize>),
     Index(Key, Answer<Seq>),
+    /// Nobody waits for it.
+    Checkpoint,
 }
 
 /// An append, and who waits for it.
@@ -49,7 +55,10 @@ type Turn = (Box<Append>, Answer<()>);
 /// A handle to the writing thread, which ends when the handle is dropped.
 #[derive(Debug)]
 pub(super) struct Writer {
+    desk: Arc<Mutex<Desk>>,
     jobs: Option<mpsc::Sender<Job>>,
+    /// How many jobs wait for the thread.
+    waiting: AtomicUsize,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -57,18 +66,46 @@ impl Writer {
     /// Starts the thread.
     pub(super) fn start(connection: Connection) -> Result<Self, Error> {
         let (jobs, inbox) = mpsc::channel(WAITING_MAX);
+        let desk = Desk { db: connection, pages: 0, forget: false, before: (0, Duration::ZERO) };
+        let desk = Arc::new(Mutex::new(desk));
+        let clerk = Clerk { desk: Arc::clone(&desk), inbox };
         let thread = std::thread::Builder::new()
             .name("segue-sqlite-writer".to_owned())
-            .spawn(move || {
-                Desk { db: connection, inbox, pages: 0, forget: false, before: (0, Duration::ZERO) }.run()
-            })
+            .spawn(move || clerk.run())
             .map_err(|error| Error::unavailable("starting the writer", error))?;
-        Ok(Self { jobs: Some(jobs), thread: Some(thread) })
+        Ok(Self { desk, jobs: Some(jobs), waiting: AtomicUsize::new(0), thread: Some(thread) })
     }
 
     /// Appends; returns once it is durable.
     pub(super) async fn append(&self, append: Append) -> Result<(), Error> {
-        self.ask(|answer| Job::Append(Box::new(append), answer)).await
+        let append = Box::new(append);
+        let Some(mut desk) = self.free_desk() else {
+            return self.ask(|answer| Job::Append(append, answer)).await;
+        };
+        let (answer, mut answered) = oneshot::channel();
+        let is_long = tokio::task::block_in_place(move || {
+            desk.write((append, answer), |_| None);
+            desk.pages > WAL_PAGES_IDLE_MAX
+        });
+        if is_long && let Some(jobs) = &self.jobs {
+            // Where there is no room for it, others wait, and it is done after them.
+            let _ = jobs.try_send(Job::Chore(Chore::Checkpoint));
+        }
+        answered.try_recv().map_err(|_| gone())?
+    }
+
+    /// Returns the desk, if a turn can be written right here and keeps nobody waiting. The way to another thread and
+    /// back takes about as long as a fast commit does.
+    fn free_desk(&self) -> Option<MutexGuard<'_, Desk>> {
+        // Only there others take over the tasks of a thread that stands still.
+        let flavor = Handle::try_current().ok()?.runtime_flavor();
+        if flavor != RuntimeFlavor::MultiThread || self.waiting.load(Ordering::Acquire) > 0 {
+            return None;
+        }
+        let desk = self.desk.try_lock().ok()?;
+        // Where syncs are slow, it is better to share one than to come one by one.
+        let (_, took) = desk.before;
+        (took <= COMMIT_SLOW).then_some(desk)
     }
 
     /// Sweeps until nothing is left.
@@ -82,11 +119,31 @@ impl Writer {
     }
 
     async fn ask<T>(&self, job: impl FnOnce(Answer<T>) -> Job) -> Result<T, Error> {
-        let gone = || Error::unavailable("the writer has stopped", "open the store again");
         let (answer, answered) = oneshot::channel();
         let jobs = self.jobs.as_ref().ok_or_else(gone)?;
+        let _waiting = Waiting::one_more(&self.waiting);
         jobs.send(job(answer)).await.map_err(|_| gone())?;
         answered.await.map_err(|_| gone())?
+    }
+}
+
+fn gone() -> Error {
+    Error::unavailable("the writer has stopped", "open the store again")
+}
+
+/// One job that waits, until it is answered or nobody asks any more.
+struct Waiting<'a>(&'a AtomicUsize);
+
+impl<'a> Waiting<'a> {
+    fn one_more(count: &'a AtomicUsize) -> Self {
+        count.fetch_add(1, Ordering::AcqRel);
+        Self(count)
+    }
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::AcqRel);
     }
 }
 
@@ -100,9 +157,75 @@ impl Drop for Writer {
     }
 }
 
+/// The thread that writes for those who wait.
+struct Clerk {
+    desk: Arc<Mutex<Desk>>,
+    inbox: mpsc::Receiver<Job>,
+}
+
+impl Clerk {
+    fn run(mut self) {
+        let desk = Arc::clone(&self.desk);
+        while let Some(job) = self.inbox.blocking_recv() {
+            let mut desk = desk.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut chores = Vec::new();
+            match job {
+                Job::Append(append, answer) => {
+                    let before = desk.before;
+                    desk.write((append, answer), |shared| self.next_turn(shared, before, &mut chores));
+                }
+                Job::Chore(chore) => chores.push(chore),
+            }
+            for chore in chores {
+                desk.run_chore(chore);
+            }
+            let limit = if self.inbox.is_empty() { WAL_PAGES_IDLE_MAX } else { WAL_PAGES_BUSY_MAX };
+            desk.checkpoint(limit);
+        }
+    }
+
+    /// Takes the next turn that has come meanwhile, if there is one and the commit has room for it.
+    fn next_turn(
+        &mut self,
+        shared: usize,
+        before: (usize, Duration),
+        chores: &mut Vec<Chore>,
+    ) -> Option<Turn> {
+        if shared >= SHARED_MAX {
+            return None;
+        }
+        loop {
+            match self.next_job(shared, before)? {
+                Job::Append(append, answer) => return Some((append, answer)),
+                Job::Chore(chore) => chores.push(chore),
+            }
+        }
+    }
+
+    /// Takes the next job, if there is one.
+    ///
+    /// Where syncs are slow and the commit before was shared by more turns than this one is so far, it is
+    /// worth a moment to let them come: who misses this sync waits for the next.
+    fn next_job(&mut self, shared: usize, (turns, took): (usize, Duration)) -> Option<Job> {
+        let begun = Instant::now();
+        loop {
+            match self.inbox.try_recv() {
+                Ok(job) => return Some(job),
+                Err(TryRecvError::Empty)
+                    if shared < turns && took > COMMIT_SLOW && begun.elapsed() < took / COMPANY_SHARE =>
+                {
+                    std::thread::yield_now();
+                }
+                Err(_) => return None,
+            }
+        }
+    }
+}
+
+/// What is written with, by one at a time.
+#[derive(Debug)]
 struct Desk {
     db: Connection,
-    inbox: mpsc::Receiver<Job>,
     /// About how many pages were written since the write-ahead log was last taken in.
     pages: usize,
     /// Something was erased or deleted, and the write-ahead log still holds it.
@@ -112,20 +235,6 @@ struct Desk {
 }
 
 impl Desk {
-    fn run(mut self) {
-        while let Some(job) = self.inbox.blocking_recv() {
-            let mut chores = Vec::new();
-            match job {
-                Job::Append(append, answer) => self.write((append, answer), &mut chores),
-                Job::Chore(chore) => chores.push(chore),
-            }
-            for chore in chores {
-                self.run_chore(chore);
-            }
-            self.checkpoint();
-        }
-    }
-
     fn run_chore(&mut self, chore: Chore) {
         match chore {
             Chore::Sweep(answer) => {
@@ -138,14 +247,16 @@ impl Desk {
                 self.pages += INDEX_PAGES;
                 let _ = answer.send(index::step(&mut self.db, &scope));
             }
+            // It is looked at after every job.
+            Chore::Checkpoint => {}
         }
     }
 
     /// Writes a turn, and those that come while it is being written, in one transaction; each of them
     /// whole or not at all. All are answered once it is durable.
-    fn write(&mut self, first: Turn, chores: &mut Vec<Chore>) {
+    fn write(&mut self, first: Turn, next: impl FnMut(usize) -> Option<Turn>) {
         let mut answers = Vec::new();
-        let done = self.transaction(first, &mut answers, chores);
+        let done = self.transaction(first, &mut answers, next);
         if done.is_err() {
             let _ = self.roll_back();
         }
@@ -162,7 +273,7 @@ impl Desk {
         &mut self,
         first: Turn,
         answers: &mut Vec<(Answer<()>, Result<(), Error>)>,
-        chores: &mut Vec<Chore>,
+        mut next: impl FnMut(usize) -> Option<Turn>,
     ) -> Result<(), Error> {
         let (append, answer) = first;
         self.note(&append);
@@ -174,7 +285,7 @@ impl Desk {
             self.roll_back()?;
             self.execute("BEGIN IMMEDIATE")?;
         }
-        while let Some((append, answer)) = self.next_turn(answers.len(), chores) {
+        while let Some((append, answer)) = next(answers.len()) {
             self.note(&append);
             answers.push((answer, Ok(())));
             self.execute("SAVEPOINT turn")?;
@@ -190,39 +301,6 @@ impl Desk {
         self.execute("COMMIT")?;
         self.before = (answers.len(), begun.elapsed());
         Ok(())
-    }
-
-    /// Takes the next turn that has come meanwhile, if there is one and the commit has room for it.
-    fn next_turn(&mut self, shared: usize, chores: &mut Vec<Chore>) -> Option<Turn> {
-        if shared >= SHARED_MAX {
-            return None;
-        }
-        loop {
-            match self.next_job(shared)? {
-                Job::Append(append, answer) => return Some((append, answer)),
-                Job::Chore(chore) => chores.push(chore),
-            }
-        }
-    }
-
-    /// Takes the next job, if there is one.
-    ///
-    /// Where syncs are slow and the commit before was shared by more turns than this one is so far, it is
-    /// worth a moment to let them come: who misses this sync waits for the next.
-    fn next_job(&mut self, shared: usize) -> Option<Job> {
-        let (turns, took) = self.before;
-        let begun = Instant::now();
-        loop {
-            match self.inbox.try_recv() {
-                Ok(job) => return Some(job),
-                Err(TryRecvError::Empty)
-                    if shared < turns && took > COMMIT_SLOW && begun.elapsed() < took / COMPANY_SHARE =>
-                {
-                    std::thread::yield_now();
-                }
-                Err(_) => return None,
-            }
-        }
     }
 
     fn execute(&self, sql: &str) -> Result<(), Error> {
@@ -259,9 +337,8 @@ impl Desk {
     }
 
     /// Takes the write-ahead log into the database once it is long, after everybody was answered.
-    fn checkpoint(&mut self) {
-        let limit = if self.inbox.is_empty() { WAL_PAGES_IDLE_MAX } else { WAL_PAGES_BUSY_MAX };
-        if self.pages <= limit {
+    fn checkpoint(&mut self, pages_max: usize) {
+        if self.pages <= pages_max {
             return;
         }
         self.pages = 0;
