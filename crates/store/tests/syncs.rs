@@ -17,6 +17,7 @@ use std::ffi::c_int;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::runtime::Runtime;
 use world::World;
 
 static SYNCS: AtomicU64 = AtomicU64::new(0);
@@ -47,7 +48,10 @@ fn alone() -> MutexGuard<'static, ()> {
 }
 
 fn syncs_of(work: impl Future<Output = ()>) -> u64 {
-    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    syncs_on(&tokio::runtime::Builder::new_current_thread().build().unwrap(), work)
+}
+
+fn syncs_on(runtime: &Runtime, work: impl Future<Output = ()>) -> u64 {
     let before = SYNCS.load(SeqCst);
     runtime.block_on(work);
     SYNCS.load(SeqCst) - before
@@ -98,6 +102,22 @@ fn a_turn_is_one_sync() {
         world.run(&Command::Fork { session: segue_core::session::Number(1), at: None }).await.unwrap();
     });
     assert_eq!(syncs, 3, "a boundary is one sync, too");
+}
+
+/// A turn that nobody waits beside is written where it is.
+#[test]
+fn a_turn_is_one_sync_on_threads_too() {
+    let _alone = alone();
+    let folder = tempfile::tempdir().unwrap();
+    let mut world = sqlite(folder.path(), 1).remove(0);
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).build().unwrap();
+    let turns = 100;
+    let syncs = syncs_on(&runtime, async {
+        for turn in 0..turns {
+            world.say(&format!("message {turn}")).await;
+        }
+    });
+    assert_eq!(syncs, turns);
 }
 
 #[test]

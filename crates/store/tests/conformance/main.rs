@@ -15,6 +15,7 @@ use segue_store::memory::Memory;
 use segue_store::sqlite::Sqlite;
 use std::path::PathBuf;
 use std::sync::Arc;
+use tokio::runtime::Runtime;
 
 /// A store under test, and how to open it again.
 pub trait Bench {
@@ -22,6 +23,10 @@ pub trait Bench {
     fn open(&self) -> Arc<dyn Store>;
     /// Tells whether what was written is still there when the store is opened again.
     fn is_durable(&self) -> bool;
+    /// Makes what the tests run on.
+    fn runtime(&self) -> Runtime {
+        tokio::runtime::Builder::new_current_thread().build().unwrap()
+    }
 }
 
 /// A folder in memory where there is one: thousands of sequences need no real disk.
@@ -54,6 +59,23 @@ impl Bench for InSqlite {
     }
 }
 
+/// Where there is more than one thread, a turn is written where it is if nobody else waits.
+struct OnThreads(InSqlite);
+
+impl Bench for OnThreads {
+    fn open(&self) -> Arc<dyn Store> {
+        self.0.open()
+    }
+
+    fn is_durable(&self) -> bool {
+        true
+    }
+
+    fn runtime(&self) -> Runtime {
+        tokio::runtime::Builder::new_multi_thread().worker_threads(2).build().unwrap()
+    }
+}
+
 struct InFiles(tempfile::TempDir);
 
 impl Bench for InFiles {
@@ -79,4 +101,9 @@ stores! {
     memory: InMemory;
     sqlite: InSqlite(folder());
     files: InFiles(folder());
+}
+
+mod sqlite_on_threads {
+    use super::*;
+    suite::tests!(written OnThreads(InSqlite(folder())));
 }

@@ -15,6 +15,20 @@ use std::sync::Arc;
 
 macro_rules! tests {
     ($bench:expr) => {
+        $crate::suite::tests!(written $bench);
+
+        #[test]
+        fn random_operations_do_what_the_naive_model_says() {
+            $crate::suite::random_operations(&|| Box::new($bench));
+        }
+
+        #[test]
+        fn c7_c8_random_work_on_tasks_folds_to_what_is_stored() {
+            $crate::suite::random_work_on_tasks(&|| Box::new($bench));
+        }
+    };
+    // Without the random ones.
+    (written $bench:expr) => {
         $crate::suite::tests!(@each $bench;
             nothing_is_there_at_first,
             what_was_said_is_read_in_order,
@@ -34,22 +48,12 @@ macro_rules! tests {
             m_d2_a_search_never_crosses_a_scope,
             x11_a_search_finds_chinese_words,
         );
-
-        #[test]
-        fn random_operations_do_what_the_naive_model_says() {
-            $crate::suite::random_operations(&|| Box::new($bench));
-        }
-
-        #[test]
-        fn c7_c8_random_work_on_tasks_folds_to_what_is_stored() {
-            $crate::suite::random_work_on_tasks(&|| Box::new($bench));
-        }
     };
     (@each $bench:expr; $($test:ident,)*) => {$(
-        #[tokio::test]
-        async fn $test() {
+        #[test]
+        fn $test() {
             let bench = $bench;
-            $crate::suite::$test(&bench).await;
+            bench.runtime().block_on($crate::suite::$test(&bench));
         }
     )*};
 }
