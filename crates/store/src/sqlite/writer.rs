@@ -45,8 +45,8 @@ enum Job {
 enum Chore {
     Sweep(Answer<usize>),
     Index(Key, Answer<Seq>),
-    /// Nobody waits for it.
-    Checkpoint,
+    /// Nobody is told when it is done, but what comes after it waits.
+    Checkpoint(Waiting),
 }
 
 /// An append, and who waits for it.
@@ -58,7 +58,7 @@ pub(super) struct Writer {
     desk: Arc<Mutex<Desk>>,
     jobs: Option<mpsc::Sender<Job>>,
     /// How many jobs wait for the thread.
-    waiting: AtomicUsize,
+    waiting: Arc<AtomicUsize>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -73,7 +73,7 @@ impl Writer {
             .name("segue-sqlite-writer".to_owned())
             .spawn(move || clerk.run())
             .map_err(|error| Error::unavailable("starting the writer", error))?;
-        Ok(Self { desk, jobs: Some(jobs), waiting: AtomicUsize::new(0), thread: Some(thread) })
+        Ok(Self { desk, jobs: Some(jobs), waiting: Arc::default(), thread: Some(thread) })
     }
 
     /// Appends; returns once it is durable.
@@ -89,7 +89,7 @@ impl Writer {
         });
         if is_long && let Some(jobs) = &self.jobs {
             // Where there is no room for it, others wait, and it is done after them.
-            let _ = jobs.try_send(Job::Chore(Chore::Checkpoint));
+            let _ = jobs.try_send(Job::Chore(Chore::Checkpoint(Waiting::one_more(&self.waiting))));
         }
         answered.try_recv().map_err(|_| gone())?
     }
@@ -132,16 +132,16 @@ fn gone() -> Error {
 }
 
 /// One job that waits, until it is answered or nobody asks any more.
-struct Waiting<'a>(&'a AtomicUsize);
+struct Waiting(Arc<AtomicUsize>);
 
-impl<'a> Waiting<'a> {
-    fn one_more(count: &'a AtomicUsize) -> Self {
+impl Waiting {
+    fn one_more(count: &Arc<AtomicUsize>) -> Self {
         count.fetch_add(1, Ordering::AcqRel);
-        Self(count)
+        Self(Arc::clone(count))
     }
 }
 
-impl Drop for Waiting<'_> {
+impl Drop for Waiting {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::AcqRel);
     }
@@ -248,7 +248,7 @@ impl Desk {
                 let _ = answer.send(index::step(&mut self.db, &scope));
             }
             // It is looked at after every job.
-            Chore::Checkpoint => {}
+            Chore::Checkpoint(_waiting) => {}
         }
     }
 
