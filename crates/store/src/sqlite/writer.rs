@@ -83,10 +83,9 @@ impl Writer {
             return self.ask(|answer| Job::Append(append, answer)).await;
         };
         let (answer, mut answered) = oneshot::channel();
-        let is_long = tokio::task::block_in_place(move || {
-            desk.write((append, answer), |_| None);
-            desk.pages > WAL_PAGES_IDLE_MAX
-        });
+        desk.write((append, answer), |_| None);
+        let is_long = desk.pages > WAL_PAGES_IDLE_MAX;
+        drop(desk);
         if is_long && let Some(jobs) = &self.jobs {
             // Where there is no room for it, others wait, and it is done after them.
             let _ = jobs.try_send(Job::Chore(Chore::Checkpoint(Waiting::one_more(&self.waiting))));
@@ -95,9 +94,9 @@ impl Writer {
     }
 
     /// Returns the desk, if a turn can be written right here and keeps nobody waiting. The way to another thread and
-    /// back takes about as long as a fast commit does.
+    /// back takes about as long as a fast commit does, and only where commits are fast the thread stands still for one.
     fn free_desk(&self) -> Option<MutexGuard<'_, Desk>> {
-        // Only there others take over the tasks of a thread that stands still.
+        // Only there others go on meanwhile. (`block_in_place` would say so, and panic in a `LocalSet`.)
         let flavor = Handle::try_current().ok()?.runtime_flavor();
         if flavor != RuntimeFlavor::MultiThread || self.waiting.load(Ordering::Acquire) > 0 {
             return None;
