@@ -141,6 +141,88 @@ fn x12_calls_are_paired_with_their_results() {
     }
 }
 
+/// X-12: of a message that was edited and sent again, and of an answer that was made anew, the branch is taken over that
+/// the conversation went on in; what was given up is counted.
+#[test]
+fn x12_branches_that_were_given_up_are_left_out() {
+    let line = |kind: &str, id: &str, parent: &str, message: Value| {
+        let parent = if parent.is_empty() { Value::Null } else { parent.into() };
+        json!({
+            "type": kind, "uuid": id, "parentUuid": parent, "isSidechain": false, "sessionId": "s1",
+            "cwd": "/home/ann/shop", "timestamp": "2026-03-01T10:00:00.000Z", "message": message,
+        })
+        .to_string()
+    };
+    let user = |id: &str, parent: &str, text: &str| {
+        line("user", id, parent, json!({ "role": "user", "content": text }))
+    };
+    let agent = |id: &str, parent: &str, of: &str, text: &str| {
+        let content = json!([{ "type": "text", "text": text }]);
+        line(
+            "assistant",
+            id,
+            parent,
+            json!({ "id": of, "role": "assistant", "model": "m", "content": content }),
+        )
+    };
+    let claude = [
+        user("u1", "", "Why does the cart forget its items?"),
+        agent("u2", "u1", "m1", "Which cart?"),
+        user("u3", "u2", "The old one"),
+        agent("u4", "u3", "m2", "That is gone."),
+        user("u5", "u2", "The new one"),
+        agent("u6", "u5", "m3", "A first answer"),
+        agent("u7", "u5", "m4", "A better answer"),
+        user("u8", "u7", "Thanks"),
+    ]
+    .join("\n");
+    let entry = |id: &str, parent: &str, role: &str, text: &str| {
+        let message = json!({ "role": role, "content": text });
+        json!({ "type": "message", "id": id, "parentId": parent, "timestamp": "2026-03-03T12:00:00.000Z", "message": message })
+            .to_string()
+    };
+    let header = r#"{"type":"session","version":3,"id":"s2","timestamp":"2026-03-03T12:00:00.000Z"}"#;
+    let openclaw = [
+        header.to_owned(),
+        entry("a1", "", "user", "Is the heating on?"),
+        entry("a2", "a1", "assistant", "No."),
+        entry("a3", "a1", "assistant", "Yes: 21 degrees."),
+        entry("a4", "a3", "user", "thanks"),
+    ]
+    .join("\n");
+    for (form, text, given_up, said) in [
+        (
+            "claude-code",
+            &claude,
+            3,
+            &[
+                "Why does the cart forget its items?",
+                "Which cart?",
+                "The new one",
+                "A better answer",
+                "Thanks",
+            ][..],
+        ),
+        ("openclaw", &openclaw, 1, &["Is the heating on?", "Yes: 21 degrees.", "thanks"]),
+    ] {
+        let world = World::new().variable("SEGUE_STORE_URL", "sqlite:log.db");
+        world.file("talk.jsonl", text);
+        let done = world.run(&["import", "talk.jsonl", "--format", form, "--json"]).expect_code(0).json();
+        assert_eq!((&done["given_up"], &done["taken"]), (&json!(given_up), &json!(said.len())), "{done}");
+        let key = done["session"].as_str().unwrap();
+        let shown = world.run(&["sessions", "show", key, "--json"]).expect_code(0).json();
+        let shown: Vec<&str> = shown["conversation_state"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|m| m["content"].as_str().unwrap())
+            .collect();
+        assert_eq!(shown, said, "{form}");
+        let again = world.run(&["import", "talk.jsonl", "--format", form]).expect_code(0).out;
+        assert!(again.contains("nothing was changed") && again.contains("given up"), "{again}");
+    }
+}
+
 /// X-12, L-7: what the model thought is taken over with its signature and its model.
 #[test]
 fn x12_reasoning_is_taken_over() {

@@ -2,6 +2,7 @@
 //! workspace. Results of tools come as messages of the user; what the program itself puts in is marked `isMeta`.
 
 use super::blocks::{Content, join, text, time};
+use super::branches::{Node, given_up};
 use super::transcript::{Bad, Format, Home, Line, Transcript};
 use segue_core::message::{Message, MessageId, Reasoning, Role};
 use segue_core::session::Title;
@@ -13,7 +14,10 @@ pub(super) fn read(lines: &[Line]) -> Transcript {
     let mut main = Reader::new(all);
     let mut side = Reader::new(Transcript::new(Format::ClaudeCode));
     let (mut folder, mut titles) = (None, [const { None }; 3]);
-    for (line, value) in &values {
+    let given_up =
+        given_up(&values.iter().filter_map(|(line, value)| node(*line, value)).collect::<Vec<_>>());
+    main.read.given_up = given_up.len();
+    for (line, value) in values.iter().filter(|(line, _)| !given_up.contains(line)) {
         folder = folder.or(text(value, "cwd"));
         let is_side = value.get("isSidechain") == Some(&Value::Bool(true));
         let reader = if is_side { &mut side } else { &mut main };
@@ -48,6 +52,24 @@ pub(super) fn read(lines: &[Line]) -> Transcript {
     read.title = titles.into_iter().flatten().next();
     read.number_by_content();
     read
+}
+
+/// Returns a line as a link of the chain. Of a person's words there can be another version, and of an answer as a whole;
+/// results of tools, and what the program puts in, have none.
+fn node(line: usize, value: &Value) -> Option<Node> {
+    let is = |name: &str| value.get(name) == Some(&Value::Bool(true));
+    if is("isSidechain") {
+        return None;
+    }
+    let (id, message) = (text(value, "uuid")?, value.get("message")?);
+    let rival = match text(value, "type")? {
+        "user" if is("isMeta") || is("isCompactSummary") => None,
+        "user" => Content::of(message.get("content")).results.is_empty().then(|| ("user", id.to_owned())),
+        "assistant" => text(message, "id").map(|message| ("assistant", message.to_owned())),
+        _ => return None,
+    };
+    let parent = text(value, "parentUuid").map(str::to_owned);
+    Some(Node { line, id: id.to_owned(), parent, rival })
 }
 
 struct Reader {

@@ -4,6 +4,7 @@
 //! changes nothing, and one of a file that has grown takes over what is new.
 
 mod blocks;
+mod branches;
 mod claude_code;
 mod codex;
 mod detect;

@@ -2,6 +2,7 @@
 //! which conversation they are of.
 
 use super::blocks::{Content, join, text, time};
+use super::branches::{Node, given_up};
 use super::transcript::{Bad, Beside, Format, Home, Line, Transcript};
 use segue_core::Timestamp;
 use segue_core::message::{Message, MessageId, Role};
@@ -10,7 +11,11 @@ use serde_json::Value;
 
 pub(super) fn read(lines: &[Line], beside: &Beside) -> Transcript {
     let mut read = Transcript::new(Format::Openclaw);
-    for (line, value) in read.values(lines) {
+    let values = read.values(lines);
+    let given_up =
+        given_up(&values.iter().filter_map(|(line, value)| node(*line, value)).collect::<Vec<_>>());
+    read.given_up = given_up.len();
+    for (line, value) in values.into_iter().filter(|(line, _)| !given_up.contains(line)) {
         match text(&value, "type").unwrap_or_default() {
             "session" => {
                 read.id = text(&value, "id").map(str::to_owned);
@@ -43,6 +48,16 @@ pub(super) fn read(lines: &[Line], beside: &Beside) -> Transcript {
     read.bad.sort();
     read.number_by_content();
     read
+}
+
+/// Returns an entry as a link of the chain: each is linked to the one that was the last one then.
+fn node(line: usize, value: &Value) -> Option<Node> {
+    let id = text(value, "id").filter(|_| text(value, "type") != Some("session"))?;
+    // What an extension keeps for itself hangs at the side.
+    let competes =
+        matches!(text(value, "type")?, "message" | "custom_message" | "compaction" | "branch_summary");
+    let rival = competes.then(|| ("entry", id.to_owned()));
+    Some(Node { line, id: id.to_owned(), parent: text(value, "parentId").map(str::to_owned), rival })
 }
 
 /// Finds a transcript in `sessions.json`: its key, and what is known about it.

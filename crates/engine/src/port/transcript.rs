@@ -160,6 +160,8 @@ pub struct Transcript {
     pub bad: Vec<Bad>,
     /// How many lines are no messages: settings, snapshots, counters, reasoning.
     pub passed_over: usize,
+    /// How many entries are of branches that were given up: a message that was edited, an answer that was made anew.
+    pub given_up: usize,
 }
 
 impl Transcript {
@@ -176,6 +178,7 @@ impl Transcript {
             messages: Vec::new(),
             bad: Vec::new(),
             passed_over: 0,
+            given_up: 0,
         }
     }
 

@@ -151,7 +151,12 @@ async fn take_over(engine: &Engine, mut read: Transcript, scope: Option<scope::K
 /// Says what became of a transcript.
 fn sentence(done: &Done) -> String {
     let (taken, known) = (done.taken, done.known);
-    match &done.session {
+    let given_up = match done.read.given_up {
+        0 => String::new(),
+        1 => " One entry of a branch that was given up is left out.".to_owned(),
+        n => format!(" {n} entries of branches that were given up are left out."),
+    };
+    let told = match &done.session {
         Some(session) => {
             let known = if known > 0 { format!("; {} had been there", many(known)) } else { String::new() };
             format!("Took {} over into {session}{known}.", many(taken))
@@ -161,7 +166,8 @@ fn sentence(done: &Done) -> String {
             format!("{} {were} there already; nothing was changed.", many(known))
         }
         None => "There is no message in it; nothing was changed.".to_owned(),
-    }
+    };
+    told + &given_up
 }
 
 fn many(n: usize) -> String {
@@ -182,6 +188,7 @@ fn shape(done: &Done, file: Option<&str>) -> Value {
         "known": known,
         "bad": bad,
         "passed_over": read.passed_over,
+        "given_up": read.given_up,
     });
     if let (Some(file), Value::Object(fields)) = (file, &mut value) {
         fields.insert("file".to_owned(), file.into());
@@ -234,6 +241,10 @@ fn leave_out_unfit(engine: &Engine, read: &mut Transcript) {
             let text = &taken.message.text;
             let end = (0..=room).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
             taken.message.text = format!("{}{CUT_MARK}", text.get(..end).unwrap_or_default());
+        }
+        if taken.message.bytes() > max {
+            // What was thought is worth less than what was said.
+            taken.message.reasoning.clear();
         }
         let message = &taken.message;
         let bytes = message.text.len();
