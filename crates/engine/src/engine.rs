@@ -9,6 +9,7 @@ use crate::context::Recents;
 use crate::control::{Control, Counters};
 use crate::error::Error;
 use crate::inbound::{Inbound, Target};
+use crate::meaning::named;
 use crate::outcome::Outcome;
 use crate::pins::{Host, Texts};
 use crate::request::Request;
@@ -25,6 +26,7 @@ use segue_core::policy::Policy;
 use segue_core::scope;
 use segue_core::state::State;
 use segue_signals::Classifier;
+use segue_signals::kin::Lexicon;
 use segue_store::Store;
 use std::sync::Arc;
 
@@ -52,6 +54,7 @@ pub struct Engine {
     pub(crate) config: Config,
     pub(crate) classifier: Arc<Classifier>,
     pub(crate) control: Arc<Control>,
+    pub(crate) lexicon: Lexicon,
     pub(crate) states: States,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) ids: Arc<dyn Ids>,
@@ -81,6 +84,7 @@ impl Engine {
         let states = States::new(config.limits.scopes_cached_max);
         let classifier = Arc::new(Classifier::builtin()?);
         let control = Arc::new(Control::new(&config, &|_| None));
+        let lexicon = Lexicon::new(Arc::clone(&classifier), named);
         let (clock, ids) = (Arc::new(SystemClock), Arc::new(RandomIds));
         let (bells, contents, texts) = (Bells::default(), Contents::default(), Texts::default());
         let (host, recents) = (None, Recents::default());
@@ -89,6 +93,7 @@ impl Engine {
             config,
             classifier,
             control,
+            lexicon,
             states,
             clock,
             ids,
@@ -209,8 +214,15 @@ impl Engine {
 
     /// Loads the state of a scope.
     pub async fn state(&self, scope: &scope::Key) -> Result<Arc<State>, Error> {
+        if let Some(state) = self.states.known(scope)
+            && self.store.head(scope).await? == Some(state.head)
+        {
+            return Ok(state);
+        }
         let state = self.store.load(scope).await?;
-        state.ok_or_else(|| Error::NoScope { scope: scope.clone() })
+        let state = state.ok_or_else(|| Error::NoScope { scope: scope.clone() })?;
+        self.states.learn(&state);
+        Ok(state)
     }
 
     pub(crate) fn turn(&self, scope: scope::Key, user: Option<&str>, at: Timestamp, text: &str) -> Turn {

@@ -13,7 +13,7 @@ use segue_store::{Reading, Take};
 use std::cmp::Reverse;
 
 /// How many sessions that words have found are compared.
-const COMPARED: usize = 16;
+const COMPARED: usize = 8;
 
 /// How many sessions are compared where words do not decide, and up to which score they do not.
 const COMPARED_MAX: usize = 64;
@@ -38,12 +38,9 @@ struct Compared {
 impl Engine {
     /// Weighs hits by what their sessions are about, and orders them anew.
     pub(crate) async fn weigh_meaning(&self, state: &State, query: &Query, hits: &mut Vec<Hit>) {
-        let mut compared = Vec::new();
-        for session in chosen(state, hits) {
-            compared.extend(self.compared(state, query, session).await);
-        }
+        let mut compared = self.compared(state, query, &chosen(state, hits)).await;
         let mut question = Gist::default();
-        self.classifier.gather(&mut question, search::words(&query.text), named);
+        self.lexicon.gather(&mut question, search::words(&query.text));
         let gists: Vec<Gist> =
             compared.iter_mut().map(|compared| std::mem::take(&mut compared.gist)).collect();
         let near = kin::near(&question, &gists);
@@ -66,10 +63,29 @@ impl Engine {
         hits.sort_by(|a, b| b.score.total_cmp(&a.score).then(b.record.seq.cmp(&a.record.seq)));
     }
 
-    /// Reads what a session is about; nothing if it cannot be read or says nothing.
-    async fn compared(&self, state: &State, query: &Query, session: Number) -> Option<Compared> {
-        let reading = Reading { take: Take::Newest(MESSAGES_MAX), ..Reading::messages(state.view(session)) };
-        let mut records = self.store.read(&state.scope, &reading).await.ok()?;
+    /// Reads what sessions are about; those that cannot be read or say nothing are left out.
+    async fn compared(&self, state: &State, query: &Query, sessions: &[Number]) -> Vec<Compared> {
+        let reading = |session: &Number| {
+            let take = Take::Newest(MESSAGES_MAX);
+            Reading { take, ..Reading::messages(state.view(*session)) }
+        };
+        let readings: Vec<Reading> = sessions.iter().map(reading).collect();
+        let read = match self.store.read_all(&state.scope, &readings).await {
+            Ok(read) => read,
+            // One session that cannot be read must not hide the others (L-10).
+            Err(_) => {
+                let mut read = Vec::new();
+                for reading in &readings {
+                    read.push(self.store.read(&state.scope, reading).await.unwrap_or_default());
+                }
+                read
+            }
+        };
+        let about = |(session, records): (&Number, Vec<Record>)| self.about(query, *session, records);
+        sessions.iter().zip(read).filter_map(about).collect()
+    }
+
+    fn about(&self, query: &Query, session: Number, mut records: Vec<Record>) -> Option<Compared> {
         let mut gist = Gist::default();
         records.retain(|record| {
             let Ok(Body::Message(_, message)) = record.body() else { return false };
@@ -78,7 +94,7 @@ impl Engine {
             {
                 return false;
             }
-            self.classifier.gather(&mut gist, search::words(&message.text), named);
+            self.lexicon.gather(&mut gist, search::words(&message.text));
             true
         });
         (!records.is_empty()).then_some(Compared { session, records, gist })
@@ -102,7 +118,8 @@ fn chosen(state: &State, hits: &[Hit]) -> Vec<Number> {
     sessions
 }
 
-fn named(word: &str) -> Named {
+/// Names a word as the index does, so that its forms are one.
+pub(crate) fn named(word: &str) -> Named {
     let (term, asks) = search::named(word);
     Named { key: term.get(), asks }
 }

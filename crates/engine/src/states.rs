@@ -44,8 +44,25 @@ impl States {
 
     /// Waits for the scope's turn.
     pub(crate) async fn turn(&self, scope: &Key) -> MutexGuard<'_, Drawer> {
-        let at = self.hasher.hash_one(scope) as usize % DRAWERS;
-        self.drawers[at].lock().await
+        self.drawer(scope).lock().await
+    }
+
+    /// Returns the state of a scope as it is known, unless somebody is at work there.
+    pub(crate) fn known(&self, scope: &Key) -> Option<Arc<State>> {
+        self.drawer(scope).try_lock().ok()?.get(scope)
+    }
+
+    /// Keeps a state that was read, unless somebody is at work there, who knows better.
+    pub(crate) fn learn(&self, state: &Arc<State>) {
+        if let Ok(mut drawer) = self.drawer(&state.scope).try_lock()
+            && drawer.get(&state.scope).is_none_or(|known| known.head < state.head)
+        {
+            drawer.put(Arc::clone(state), None);
+        }
+    }
+
+    fn drawer(&self, scope: &Key) -> &Mutex<Drawer> {
+        &self.drawers[self.hasher.hash_one(scope) as usize % DRAWERS]
     }
 }
 

@@ -9,10 +9,15 @@ use crate::embed::Vector;
 use crate::terms::CONTENT_WEIGHT;
 use crate::text::Window;
 use std::collections::{HashMap, HashSet};
+use std::hash::{BuildHasher, RandomState};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// How many different words of a session are looked at, and of a question.
 const WORDS_MAX: usize = 400;
 const ASKED_MAX: usize = 16;
+
+/// How many words are remembered.
+const KNOWN_MAX: usize = 20_000;
 
 /// Two words are no kin up to here.
 const KIN_MIN: f32 = 0.25;
@@ -65,14 +70,43 @@ pub struct Near {
     pub message: usize,
 }
 
-impl Classifier {
-    /// Adds a message to a gist: its words, which come in pieces, and what they are called.
-    pub fn gather<'a>(
-        &self,
-        gist: &mut Gist,
-        pieces: impl Iterator<Item = &'a str>,
-        name: impl Fn(&str) -> Named,
-    ) {
+/// Reads words, and remembers what it found out about them: people use the same ones again and again.
+///
+/// A word may be a name or a secret, so it is remembered by a number that only this lexicon can make.
+#[derive(Debug)]
+pub struct Lexicon {
+    classifier: Arc<Classifier>,
+    name: fn(&str) -> Named,
+    hasher: RandomState,
+    known: Mutex<HashMap<u64, Known>>,
+}
+
+/// A word that comes in one piece, and how long its vector is.
+#[derive(Debug, Clone, Copy)]
+struct Known {
+    word: Word,
+    norm: f32,
+}
+
+impl Known {
+    fn add_to(&self, message: &mut Vector, gist: &mut Gist) {
+        if let Some(unit) = &self.word.unit {
+            message.add(unit, self.norm);
+        }
+        gist.add(self.word);
+    }
+}
+
+impl Lexicon {
+    /// Makes one that knows nothing yet, and gives words their names.
+    #[must_use]
+    pub fn new(classifier: Arc<Classifier>, name: fn(&str) -> Named) -> Self {
+        Self { classifier, name, hasher: RandomState::new(), known: Mutex::default() }
+    }
+
+    /// Adds a message to a gist: its words, which come in pieces.
+    pub fn gather<'a>(&self, gist: &mut Gist, pieces: impl Iterator<Item = &'a str>) {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let mut message = Vector::ZERO;
         for piece in pieces {
             if gist.words.len() >= WORDS_MAX {
@@ -80,16 +114,33 @@ impl Classifier {
             }
             // "web03" is a name: it is the same or it is not.
             if piece.bytes().any(|byte| byte.is_ascii_digit()) {
-                gist.add(Word { named: name(piece), weight: 1.0, unit: None });
+                gist.add(Word { named: (self.name)(piece), weight: 1.0, unit: None });
                 continue;
             }
-            for (text, weight, vector) in self.reader().meanings(piece, Window::MESSAGE) {
-                message.add(&vector, 1.0);
-                let unit = (vector != Vector::ZERO).then(|| vector.unit());
-                gist.add(Word { named: name(text), weight, unit });
+            let number = self.hasher.hash_one(piece);
+            if let Some(word) = known.get(&number) {
+                word.add_to(&mut message, gist);
+                continue;
+            }
+            let read: Vec<Known> = self.read(piece).collect();
+            read.iter().for_each(|one| one.add_to(&mut message, gist));
+            if known.len() >= KNOWN_MAX {
+                // What is used is soon known again.
+                known.clear();
+            }
+            if let [only] = read.as_slice() {
+                known.insert(number, *only);
             }
         }
         gist.messages.push(message.unit());
+    }
+
+    fn read(&self, piece: &str) -> impl Iterator<Item = Known> {
+        let meanings = self.classifier.reader().meanings(piece, Window::MESSAGE);
+        meanings.into_iter().map(|(text, weight, vector)| {
+            let unit = (vector != Vector::ZERO).then(|| vector.unit());
+            Known { word: Word { named: (self.name)(text), weight, unit }, norm: vector.norm() }
+        })
     }
 }
 
@@ -181,28 +232,43 @@ fn by_words(question: &Gist, sessions: &[Gist]) -> Vec<f32> {
 mod tests {
     use super::*;
 
-    fn gist(classifier: &Classifier, messages: &[&str]) -> Gist {
+    fn lexicon() -> Lexicon {
+        let name = |word: &str| Named {
+            key: word.to_lowercase().bytes().fold(7, |key, byte| key * 31 + u64::from(byte)),
+            asks: false,
+        };
+        Lexicon::new(Arc::new(Classifier::builtin().unwrap()), name)
+    }
+
+    fn gist(lexicon: &Lexicon, messages: &[&str]) -> Gist {
         let mut gist = Gist::default();
         for message in messages {
-            let name = |word: &str| Named {
-                key: word.to_lowercase().bytes().fold(7, |key, byte| key * 31 + u64::from(byte)),
-                asks: false,
-            };
-            classifier.gather(&mut gist, message.split(' '), name);
+            lexicon.gather(&mut gist, message.split(' '));
         }
         gist
     }
 
     #[test]
+    fn a_word_that_is_remembered_is_read_as_before() {
+        let lexicon = lexicon();
+        let said = ["the bread is dense", "swordfish9 xqzvfhj 面包 面包", "面包太硬了怎么办 the bread"];
+        let (first, again) = (gist(&lexicon, &said), gist(&lexicon, &said));
+        assert!(lexicon.known.lock().unwrap().contains_key(&lexicon.hasher.hash_one("bread")));
+        assert_eq!(first.messages, again.messages);
+        let words = |gist: &Gist| gist.words.iter().map(|word| (word.named, word.unit)).collect::<Vec<_>>();
+        assert_eq!(words(&first), words(&again));
+    }
+
+    #[test]
     fn a_question_in_other_words_finds_its_session() {
-        let classifier = Classifier::builtin().unwrap();
+        let lexicon = lexicon();
         let sessions = [
-            gist(&classifier, &["my knee hurts", "try slow squats"]),
-            gist(&classifier, &["the bread is dense", "let the dough rise longer"]),
-            gist(&classifier, &["deploy the server", "restart web03 first"]),
+            gist(&lexicon, &["my knee hurts", "try slow squats"]),
+            gist(&lexicon, &["the bread is dense", "let the dough rise longer"]),
+            gist(&lexicon, &["deploy the server", "restart web03 first"]),
         ];
         let nearest = |question: &str| {
-            let near = near(&gist(&classifier, &[question]), &sessions);
+            let near = near(&gist(&lexicon, &[question]), &sessions);
             let best = (0..3).max_by(|a, b| near[*a].score.total_cmp(&near[*b].score)).unwrap();
             (best, near[best].message)
         };
@@ -213,9 +279,9 @@ mod tests {
 
     #[test]
     fn nothing_is_near_to_nothing() {
-        let classifier = Classifier::builtin().unwrap();
-        let empty = gist(&classifier, &[""]);
-        assert_eq!(near(&empty, &[empty.clone(), gist(&classifier, &["a cake"])])[1].score, 0.0);
+        let lexicon = lexicon();
+        let empty = gist(&lexicon, &[""]);
+        assert_eq!(near(&empty, &[empty.clone(), gist(&lexicon, &["a cake"])])[1].score, 0.0);
         assert!(near(&empty, &[]).is_empty());
     }
 }

@@ -38,6 +38,15 @@ pub trait Store: Send + Sync {
     /// Reads the newest entries of a view, in the order of the log.
     async fn read(&self, scope: &Key, reading: &Reading) -> Result<Vec<Record>, Error>;
 
+    /// Reads several views at once.
+    async fn read_all(&self, scope: &Key, readings: &[Reading]) -> Result<Vec<Vec<Record>>, Error> {
+        let mut all = Vec::with_capacity(readings.len());
+        for reading in readings {
+            all.push(self.read(scope, reading).await?);
+        }
+        Ok(all)
+    }
+
     /// Reads one entry.
     async fn get(&self, scope: &Key, seq: Seq) -> Result<Option<Record>, Error>;
 

@@ -126,6 +126,11 @@ impl Store for Sqlite {
         self.query(move |db| query::read(db, &scope, &reading)).await
     }
 
+    async fn read_all(&self, scope: &Key, readings: &[Reading]) -> Result<Vec<Vec<Record>>, Error> {
+        let (scope, readings) = (scope.clone(), readings.to_vec());
+        self.query(move |db| readings.iter().map(|reading| query::read(db, &scope, reading)).collect()).await
+    }
+
     async fn get(&self, scope: &Key, seq: Seq) -> Result<Option<Record>, Error> {
         let scope = scope.clone();
         self.query(move |db| query::get(db, &scope, seq)).await
