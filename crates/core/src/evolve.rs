@@ -356,7 +356,7 @@ fn join_standing(state: &mut State, from: Number, into: Number) {
     if state.standing.archived.contains_key(&from) {
         memory::join(standing_mut(state), from, into);
     }
-    if retention::knows(&state.standing, from) {
+    if retention::knows(&state.standing, from) || retention::knows(&state.standing, into) {
         retention::join(standing_mut(state), from, into);
     }
     if state.standing.tasks.contains_key(&from) || state.standing.kept.contains_key(&from) {

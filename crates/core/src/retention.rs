@@ -98,6 +98,15 @@ pub struct Farewell {
     pub word: Word,
 }
 
+impl Farewell {
+    /// Returns when the session may go if the person is told only now: who comes back late has as long to object as who
+    /// was there.
+    fn due_told(&self, now: Timestamp) -> Timestamp {
+        let grace = self.due.duration_since(self.at);
+        now.checked_add(grace).map_or(self.due, |due| due.max(self.due))
+    }
+}
+
 /// Whether the person was told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -150,7 +159,7 @@ impl State {
 }
 
 /// Makes the notice of what was announced and not yet told. It costs nothing where nothing is announced.
-pub(crate) fn untold(state: &State, zone: &TimeZone) -> Option<Notice> {
+pub(crate) fn untold(state: &State, now: Timestamp, zone: &TimeZone) -> Option<Notice> {
     let standing = &state.standing;
     let waits = |farewell: &Farewell| farewell.word == Word::Untold;
     if !standing.retiring.values().any(waits) {
@@ -161,9 +170,10 @@ pub(crate) fn untold(state: &State, zone: &TimeZone) -> Option<Notice> {
         numbers.filter_map(|number| Some((*number, state.farewell(*number).filter(|f| waits(f))?)))
     };
     let sessions: Vec<Number> = going().map(|(number, _)| number).collect();
-    let (_, first) = going().min_by_key(|(_, farewell)| farewell.due)?;
+    let due = |farewell: &Farewell| farewell.due_told(now);
+    let (_, first) = going().min_by_key(|(_, farewell)| due(farewell))?;
     let past = going().all(|(_, farewell)| farewell.past == first.past).then_some(first.past);
-    Some(Notice::Going { sessions, past, on: first.due.to_zoned(zone.clone()).date() })
+    Some(Notice::Going { sessions, past, on: due(first).to_zoned(zone.clone()).date() })
 }
 
 /// Folds in what happens to sessions before they go.
@@ -178,7 +188,12 @@ pub(crate) fn take_in(standing: &mut Standing, at: Timestamp, retiring: &Retirin
         Retiring::Withdrawn { sessions } => {
             standing.retiring.retain(|number, _| !sessions.contains(number));
         }
-        Retiring::Told => standing.retiring.values_mut().for_each(|farewell| farewell.word = Word::Told),
+        Retiring::Told => {
+            for farewell in standing.retiring.values_mut().filter(|farewell| farewell.word == Word::Untold) {
+                farewell.due = farewell.due_told(at);
+                farewell.word = Word::Told;
+            }
+        }
         Retiring::Kept { session } => {
             standing.retiring.remove(session);
             standing.spared.insert(*session);
@@ -200,9 +215,10 @@ pub(crate) fn forget(standing: &mut Standing, session: Number) {
 
 /// Folds in that one session went into another one: who wanted the first to be kept wants what it said to be kept.
 pub(crate) fn join(standing: &mut Standing, from: Number, into: Number) {
+    // What was announced of either was not announced of both together.
     standing.retiring.remove(&from);
+    standing.retiring.remove(&into);
     if standing.spared.remove(&from) {
-        standing.retiring.remove(&into);
         standing.spared.insert(into);
     }
 }

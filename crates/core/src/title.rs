@@ -55,7 +55,7 @@ pub fn entries(state: &State, session: Number) -> BTreeSet<Seq> {
 
 /// Returns the entries that hold titles which models made of what a session says, and of what those said that went into
 /// it.
-pub fn made(state: &State, session: Number) -> BTreeSet<Seq> {
+fn made(state: &State, session: Number) -> BTreeSet<Seq> {
     let of = with_merged(state, session);
     of.iter().filter_map(|number| state.standing.names.get(number)).map(|name| name.entry).collect()
 }

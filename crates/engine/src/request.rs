@@ -17,7 +17,6 @@ use segue_core::session::{Number, Title};
 use segue_core::span::Cut;
 use segue_core::state::State;
 use segue_core::task::intent::MessageIntent;
-use segue_core::title;
 use segue_store::{Reading, Store, Take};
 use std::collections::BTreeSet;
 
@@ -306,9 +305,11 @@ async fn along(store: &dyn Store, state: &State, entries: &[Seq]) -> Result<Vec<
             }
         }
     }
-    // A model's title was made of what was said.
-    let made = sessions.iter().flat_map(|number| title::made(state, *number));
-    found.extend(made.filter(|entry| !entries.contains(entry)));
+    // A model's title was made of what was said by then, in its session or in one that it was split or forked from. It is
+    // soon made anew.
+    let first = entries.iter().min().copied();
+    let made = state.standing.names.values().map(|name| name.entry);
+    found.extend(made.filter(|entry| Some(*entry) > first && !entries.contains(entry)));
     while let Some(parent) = sessions.pop_first() {
         for (number, _) in state.list().filter(|(_, session)| session.parent == Some(parent)) {
             let reading = Reading { take: Take::Oldest(2), ..Reading::messages(state.view(number)) };

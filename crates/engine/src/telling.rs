@@ -95,13 +95,20 @@ impl Engine {
             delivery: Delivery::Again,
             ..unmoved
         };
-        self.name_in(turn, &mut outcome).await?;
+        self.name_in(turn, &mut outcome).await;
         Ok(outcome)
     }
 
     /// Tells a notice once more, with the titles of the sessions that it speaks of. Where none is spoken of, as
-    /// on an ordinary turn, nothing is read.
-    pub(crate) async fn name_in(&self, turn: &Turn, outcome: &mut Outcome) -> Result<(), Error> {
+    /// on an ordinary turn, nothing is read. What was decided is durable by now, so a title that cannot be read leaves the
+    /// notice as it is and fails nothing.
+    pub(crate) async fn name_in(&self, turn: &Turn, outcome: &mut Outcome) {
+        if let Err(error) = self.try_name_in(turn, outcome).await {
+            tracing::warn!(scope = %turn.scope, %error, "the titles for a notice cannot be read");
+        }
+    }
+
+    async fn try_name_in(&self, turn: &Turn, outcome: &mut Outcome) -> Result<(), Error> {
         let notices = [outcome.announces.as_ref(), outcome.also.as_ref()];
         let sessions: Vec<Number> = notices.into_iter().flatten().flat_map(words::mentioned).collect();
         if sessions.is_empty() {

@@ -37,7 +37,7 @@ pub(super) fn announce(
 
 /// Tells the person, with what they are told anyway, what was announced since they spoke last.
 pub(super) fn tell(desk: &mut Desk<'_>) -> Result<(), Refusal> {
-    if let Some(going) = untold(desk.state(), &desk.policy.segmented.time_zone) {
+    if let Some(going) = untold(desk.state(), desk.draft.effective_now(), &desk.policy.segmented.time_zone) {
         desk.also = Some(going);
         desk.draft.push(Body::Retiring(Retiring::Told))?;
     }

@@ -49,7 +49,7 @@ impl Engine {
                 outcome.notice =
                     Some([Some(text), also].into_iter().flatten().collect::<Vec<_>>().join("\n"));
             }
-            None => self.name_in(turn, &mut outcome).await?,
+            None => self.name_in(turn, &mut outcome).await,
         }
         Ok(outcome)
     }

@@ -5,6 +5,7 @@ use segue_core::Timestamp;
 use segue_core::notice::Notice;
 use segue_core::session::Number;
 use segue_engine::retention::Retained;
+use segue_engine::{Pick, Request};
 use segue_store::Store;
 use segue_store::files::Files;
 use segue_store::memory::Memory;
@@ -60,7 +61,7 @@ async fn x1_what_goes_by_itself_is_announced_first() {
         let said = stage.last().clone();
         assert_eq!(
             said.notice.as_deref().unwrap().lines().last().unwrap(),
-            "2 old sessions will go from 2026-04-17 on (not used for more than 30 d): \
+            "2 old sessions will go from 2026-04-18 on (not used for more than 30 d): \
              agent:main:cli:direct:me \"I'm allergic to nuts\", agent:main:cli:direct:me#2 \"How do I whiten grout?\". \
              /session list shows what goes, /session keep N keeps it."
         );
@@ -68,9 +69,9 @@ async fn x1_what_goes_by_itself_is_announced_first() {
         assert_eq!(stage.last().also, None, "it is told once");
         assert!(said.also.is_some() && !matches!(said.announces, Some(Notice::Going { .. })));
         // Not a minute before its day.
-        assert_eq!(retain(&stage, day(47, 10)).await, (vec![], vec![], vec![]));
+        assert_eq!(retain(&stage, day(48, 9)).await, (vec![], vec![], vec![]));
         assert_eq!(sessions(&stage).await, [3, 2, 1]);
-        assert_eq!(retain(&stage, day(47, 11)).await, (vec![2, 1], vec![], vec![]));
+        assert_eq!(retain(&stage, day(48, 10)).await, (vec![2, 1], vec![], vec![]));
         assert_eq!(sessions(&stage).await, [3]);
         assert!(stage.state().await.standing.retiring.is_empty());
         // P-11: what is worth keeping was kept with the same append.
@@ -105,7 +106,38 @@ async fn x1_an_announcement_survives_a_restart() {
     assert_eq!(retain(&stage, day(44, 0)).await, (vec![], vec![], vec![]));
     stage.play("44d 10:00 user: How far is it by train?").await;
     assert!(stage.last().also.is_some());
-    assert_eq!(retain(&stage, day(48, 0)).await.0, [2, 1]);
+    assert_eq!(retain(&stage, day(51, 10)).await.0, [2, 1]);
+    stage.verify().await;
+}
+
+/// X-1: who comes back long after the announcement is told first, and has the whole time of grace from then on.
+#[tokio::test]
+async fn x1_who_comes_back_late_has_as_long_to_object() {
+    let mut stage = stage_on(Arc::new(Memory::default()), AGE).await;
+    stage.play(SCRIPT).await;
+    retain(&stage, day(40, 11)).await;
+    stage.play("70d 10:00 user: How far is it by train?").await;
+    let told = stage.last().notice.clone().unwrap();
+    assert!(told.contains("will go from 2026-05-17 on"), "{told}");
+    assert_eq!(retain(&stage, day(70, 11)).await, (vec![], vec![], vec![]));
+    stage.play("70d 12:00 user: /session keep 3").await;
+    assert!(retain(&stage, day(77, 9)).await.0.is_empty());
+    assert_eq!(retain(&stage, day(77, 10)).await.0, [2]);
+    assert_eq!(sessions(&stage).await, [3, 1]);
+    stage.verify().await;
+}
+
+/// X-1: what went into a session that was announced was not announced itself.
+#[tokio::test]
+async fn x1_a_merge_takes_an_announcement_back() {
+    let settings = format!("{QUIET}[retention]\ncount = 2\ngrace = '7d'");
+    let mut stage = stage_on(Arc::new(Memory::default()), &settings).await;
+    stage.play(SCRIPT).await;
+    stage.play("40d 10:02 user: /new\n40d 10:03 user: hello").await;
+    assert_eq!(retain(&stage, day(40, 11)).await.1, [2, 1]);
+    let merge = Request::Merge(Pick::Numbered(Number(3)), Pick::Numbered(Number(1)));
+    stage.engine.request(&stage.scope, day(40, 12), &merge).await.unwrap();
+    assert!(stage.state().await.farewell(Number(1)).is_none());
     stage.verify().await;
 }
 

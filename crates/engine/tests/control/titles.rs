@@ -156,6 +156,15 @@ async fn x11_a_models_title_goes_with_the_words_it_was_made_of() {
         assert!(engine.state(&scope()).await.unwrap().standing.names.is_empty());
         verify(&engine).await;
     }
+    // What was split off since is of another session, and still in the title.
+    let split = self::engine(&endpoint).await;
+    let first = talk(&split).await;
+    split.name_sessions(&scope()).await.unwrap();
+    say(&split, 4, "/session resume 2").await;
+    split.request(&scope(), split.now(), &Request::Split(first)).await.unwrap();
+    split.request(&scope(), split.now(), &Request::Erase(vec![first])).await.unwrap();
+    assert!(split.state(&scope()).await.unwrap().standing.names.is_empty());
+    verify(&split).await;
     let engine = engine(&endpoint).await;
     talk(&engine).await;
     engine.name_sessions(&scope()).await.unwrap();

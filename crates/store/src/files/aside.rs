@@ -19,6 +19,10 @@ use segue_core::session::Number;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+/// How far behind the last entry that can still be read a scope goes on. Entries may be lost behind it, and who has decided
+/// on the last one of those must not be taken for someone who knows the scope as it is now.
+const HEAD_GAP: u64 = 1_000_000;
+
 /// What is known of what was set aside.
 #[derive(Debug)]
 pub(super) struct Left {
@@ -35,6 +39,11 @@ impl Left {
     /// Returns the number of the next session: no line that cannot be read has opened more than one.
     pub(super) fn next_session(&self) -> Number {
         Number(self.session.saturating_add(self.unreadable)).next()
+    }
+
+    /// Returns the entry behind which the scope goes on.
+    pub(super) fn next_head(&self) -> Seq {
+        Seq(self.head.0.saturating_add(HEAD_GAP))
     }
 
     fn take(&mut self, text: &str) {
@@ -65,6 +74,10 @@ pub(super) fn read(folders: &[PathBuf]) -> Left {
     for folder in folders {
         let files = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
         for path in files.filter(|path| path.extension().is_some_and(|extension| extension == "jsonl")) {
+            // The journal may be gone as a whole. No session opens without a segment of its own.
+            let name = path.file_name().and_then(|name| name.to_str());
+            let segment = name.and_then(Sheet::segment_named).map_or(0, |number| number.0);
+            left.session = left.session.max(segment);
             let header = usize::from(path.ends_with(Sheet::Journal.file_name()));
             let bytes = fs::read(&path).unwrap_or_default();
             let text = String::from_utf8_lossy(&bytes);
@@ -88,9 +101,11 @@ pub(super) fn forsaken(sessions: &Path) -> Result<Vec<String>, Error> {
     Ok(found)
 }
 
-/// Moves a scope out of the way. One that belongs to another key is left alone: it is not damaged, it is misplaced.
+/// Moves a scope out of the way. One that belongs to another key is left alone: it is not damaged, it is misplaced. So is one
+/// whose files cannot be opened or read: rights, a share that is away or too many open files can be mended, and a failed
+/// load never starts a fresh session by itself.
 pub(super) fn move_away(disk: &dyn Disk, folder: &Path, key: &Key, why: Error) -> Result<(), Error> {
-    if read_key(folder).is_ok_and(|found| found != *key) {
+    if read_key(folder).is_ok_and(|found| found != *key) || !has_readable_files(folder) {
         return Err(why);
     }
     let names = (1..).map(|n: u32| beside(folder, &format!(".damaged-{n}")));
@@ -99,4 +114,13 @@ pub(super) fn move_away(disk: &dyn Disk, folder: &Path, key: &Key, why: Error) -
     sync_parent(disk, &aside)?;
     tracing::warn!(scope = %key, aside = %aside.display(), %why, "a scope that cannot be read was set aside");
     Ok(())
+}
+
+/// Tells whether every file of a folder can be read, whatever it holds.
+fn has_readable_files(folder: &Path) -> bool {
+    let Ok(entries) = fs::read_dir(folder) else { return false };
+    entries.into_iter().all(|entry| {
+        let Ok(path) = entry.map(|entry| entry.path()) else { return false };
+        path.is_dir() || fs::read(&path).is_ok()
+    })
 }

@@ -124,13 +124,21 @@ impl Files {
 impl Inner {
     /// Works on a scope, which is read first if it is not in use.
     fn with<T>(&self, key: &Key, work: impl FnOnce(&mut Scope) -> Result<T, Error>) -> Result<T, Error> {
+        self.with_loaded(key, |folder| Scope::load(self.disk.as_ref(), folder, key), work)
+    }
+
+    fn with_loaded<T>(
+        &self,
+        key: &Key,
+        load: impl FnOnce(&Path) -> Result<Scope, Error>,
+        work: impl FnOnce(&mut Scope) -> Result<T, Error>,
+    ) -> Result<T, Error> {
         let place = self.shelf.place(key);
         let mut place = lock(&place);
         let scope = match &mut *place {
             Some(scope) => scope,
             empty => {
-                let folder = self.sessions.join(name::folder(key));
-                let scope = Scope::load(self.disk.as_ref(), &folder, key)?;
+                let scope = load(&self.sessions.join(name::folder(key)))?;
                 self.note(&scope);
                 empty.insert(scope)
             }
@@ -149,11 +157,15 @@ impl Inner {
         key: &Key,
         work: impl FnOnce(&mut Scope) -> Result<T, Error>,
     ) -> Result<T, Error> {
-        if let Err(why @ Error::Damaged { .. }) = self.with(key, |_| Ok(())) {
-            let folder = self.sessions.join(name::folder(key));
-            aside::move_away(self.disk.as_ref(), &folder, key, why)?;
-        }
-        self.with(key, work)
+        // In the scope's place, so that of two who find it damaged only one moves it, and not what the other has made anew.
+        let load = |folder: &Path| match Scope::load(self.disk.as_ref(), folder, key) {
+            Err(why @ Error::Damaged { .. }) => {
+                aside::move_away(self.disk.as_ref(), folder, key, why)?;
+                Scope::load(self.disk.as_ref(), folder, key)
+            }
+            loaded => loaded,
+        };
+        self.with_loaded(key, load, work)
     }
 
     /// Notes the scope in the index and in the listing.

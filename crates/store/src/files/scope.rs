@@ -129,7 +129,7 @@ impl Scope {
         let left = aside::read(&asides);
         let mut state = self.state.as_deref().cloned().unwrap_or_else(|| State::empty(key.clone()));
         state.next_session = state.next_session.max(left.next_session());
-        state.head = state.head.max(left.head);
+        state.head = state.head.max(left.next_head());
         self.state = Some(Arc::new(state));
         self.seen.extend(left.ids);
         let told = |aside: &PathBuf| {
