@@ -3,7 +3,7 @@
 use super::fault::OrFault;
 use crate::error::Error;
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
+use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
 use std::path::Path;
 use std::time::Duration;
 
@@ -15,6 +15,9 @@ const HEADER_BYTES: u64 = 100;
 
 /// How long to wait for another program that holds the database.
 const BUSY_MS_MAX: u64 = 5_000;
+
+/// How often turning the write-ahead log on is tried, where others do so too.
+const WAL_TRIES_MAX: usize = 100;
 
 /// The format's steps, first to last. A step that has been released is never changed.
 const MIGRATIONS: &[&str] = &[
@@ -31,7 +34,7 @@ pub(super) fn for_writing(path: &Path) -> Result<Connection, Error> {
     let mut db = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE)?;
     // Before anything is written: a file of another program is left alone.
     check_owner(&db, path)?;
-    db.pragma_update(None, "journal_mode", "wal").or_fault()?;
+    use_wal(&db)?;
     db.pragma_update(None, "synchronous", "full").or_fault()?;
     // What is erased or dropped is overwritten, not just unlinked.
     db.pragma_update(None, "secure_delete", "on").or_fault()?;
@@ -39,6 +42,21 @@ pub(super) fn for_writing(path: &Path) -> Result<Connection, Error> {
     db.pragma_update(None, "wal_autocheckpoint", 0).or_fault()?;
     migrate(&mut db)?;
     Ok(db)
+}
+
+/// Turns the write-ahead log on. It stays on, so only the first to open a new database changes anything.
+fn use_wal(db: &Connection) -> Result<(), Error> {
+    for _ in 0..WAL_TRIES_MAX {
+        match db.pragma_update(None, "journal_mode", "wal") {
+            // Of two who do so at once SQLite tells one right away, since they would wait for each other for ever. A
+            // transaction waits until the other one is done.
+            Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) => {
+                db.execute_batch("BEGIN IMMEDIATE; ROLLBACK").or_fault()?;
+            }
+            done => return done.or_fault(),
+        }
+    }
+    db.pragma_update(None, "journal_mode", "wal").or_fault()
 }
 
 /// Opens the database for reading.
