@@ -64,6 +64,24 @@ words! {
     }
 }
 
+impl Action {
+    /// Tells whether the latest session simply goes on.
+    pub fn goes_on(self) -> bool {
+        match self {
+            Self::Continue | Self::ContinueSummarize | Self::ContinueReinject | Self::Ask => true,
+            Self::New
+            | Self::NewCarryOver
+            | Self::Fork
+            | Self::Resume
+            | Self::Merge
+            | Self::Split
+            | Self::Clear
+            | Self::Command
+            | Self::Refused => false,
+        }
+    }
+}
+
 words! {
     /// What kind of evidence decided.
     Cause {

@@ -5,6 +5,9 @@
 
 #![allow(clippy::disallowed_methods, reason = "a benchmark measures time")]
 
+#[path = "warm/talk.rs"]
+mod talk;
+
 use segue_core::decide::{Circumstances, Command, decide};
 use segue_core::message::{Message, Role};
 use segue_core::policy::Policy;
@@ -17,6 +20,7 @@ use segue_store::{Append, Store};
 use std::error::Error;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use talk::TALK;
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
@@ -28,25 +32,6 @@ const TURNS: usize = 400;
 
 /// The goal of issue 4.
 const GOAL: f64 = 1.2;
-
-const TALK: [(&str, &str); 4] = [
-    (
-        "how long should the sourdough bread rise before I bake it?",
-        "Four to six hours at room temperature are enough.",
-    ),
-    (
-        "and what temperature does the oven need for the loaf?",
-        "Heat it to 230 degrees and bake in a closed pot.",
-    ),
-    (
-        "does the dough need more flour if it sticks to the bowl?",
-        "A little on the bowl; sticky sourdough is normal.",
-    ),
-    (
-        "can I let the dough rise in the fridge over night?",
-        "Yes, eight to twelve hours in the fridge work well.",
-    ),
-];
 
 fn at(turn: usize) -> Outcome<jiff::Timestamp> {
     Ok(jiff::Timestamp::from_second(1_772_359_200 + 20 * turn as i64)?)

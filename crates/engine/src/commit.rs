@@ -10,7 +10,6 @@ use crate::opinion::{Doubt, Opinion};
 use crate::request::{Refused, Request};
 use crate::tasks::intent::stated;
 use segue_core::decide::{Circumstances, Command, Decided};
-use segue_core::decision::Action;
 use segue_core::entry::Seq;
 use segue_core::message::{Message, MessageId, Role};
 use segue_core::scope;
@@ -179,21 +178,10 @@ impl Engine {
         request: &Request,
         step: Option<Step>,
     ) -> impl Future<Output = Option<(Option<Box<Mind>>, Option<Step>)>> + use<> {
-        let goes_on = match decided.action {
-            Action::Continue | Action::ContinueSummarize | Action::ContinueReinject | Action::Ask => true,
-            Action::New
-            | Action::NewCarryOver
-            | Action::Fork
-            | Action::Resume
-            | Action::Merge
-            | Action::Split
-            | Action::Clear
-            | Action::Command
-            | Action::Refused => false,
-        };
         // An answer in words is no message of the session.
         let answered = decided.because_answered();
-        let mind = mind.filter(|mind| goes_on && !answered && mind.session == decided.session);
+        let mind =
+            mind.filter(|mind| decided.action.goes_on() && !answered && mind.session == decided.session);
         let said = match request {
             Request::Say(role, message) => mind.map(|mind| (mind, *role, message.clone())),
             _ => None,

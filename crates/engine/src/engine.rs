@@ -214,14 +214,20 @@ impl Engine {
 
     /// Loads the state of a scope.
     pub async fn state(&self, scope: &scope::Key) -> Result<Arc<State>, Error> {
+        self.find_state(scope).await?.ok_or_else(|| Error::NoScope { scope: scope.clone() })
+    }
+
+    /// Loads the state of a scope, if there is one: from memory, if the store says that it still holds.
+    pub(crate) async fn find_state(&self, scope: &scope::Key) -> Result<Option<Arc<State>>, Error> {
         if let Some(state) = self.states.known(scope)
             && self.store.head(scope).await? == Some(state.head)
         {
-            return Ok(state);
+            return Ok(Some(state));
         }
         let state = self.store.load(scope).await?;
-        let state = state.ok_or_else(|| Error::NoScope { scope: scope.clone() })?;
-        self.states.learn(&state);
+        if let Some(state) = &state {
+            self.states.learn(state);
+        }
         Ok(state)
     }
 
@@ -256,7 +262,7 @@ impl Engine {
 
     /// Finds the language of a conversation: a bare command has none of its own.
     async fn spoken_language(&self, turn: &Turn) -> Result<Language, Error> {
-        let Some(state) = self.store.load(&turn.scope).await? else { return Ok(turn.language) };
+        let Some(state) = self.find_state(&turn.scope).await? else { return Ok(turn.language) };
         let Some(latest) = state.latest() else { return Ok(turn.language) };
         let lately = self.messages(&state, latest, LANGUAGE_MESSAGES_MAX).await?;
         let user = lately.iter().rev().find(|told| told.role == Role::User);
@@ -290,7 +296,7 @@ impl Engine {
 
     /// Answers without changing anything.
     async fn answer(&self, turn: &Turn, action: Action, reply: String) -> Result<Outcome, Error> {
-        let state = self.store.load(&turn.scope).await?;
+        let state = self.find_state(&turn.scope).await?;
         let state = state.unwrap_or_else(|| Arc::new(State::empty(turn.scope.clone())));
         Ok(Outcome { reply: Some(reply), ..unmoved(&state, action) })
     }

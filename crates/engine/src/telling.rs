@@ -114,7 +114,7 @@ impl Engine {
         if sessions.is_empty() {
             return Ok(());
         }
-        let Some(state) = self.store.load(&turn.scope).await? else { return Ok(()) };
+        let Some(state) = self.find_state(&turn.scope).await? else { return Ok(()) };
         let mut titles = Titles::new();
         for session in sessions {
             titles.extend(self.title(&state, session).await?.map(|(title, _)| (session, title)));

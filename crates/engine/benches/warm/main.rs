@@ -13,6 +13,7 @@
 
 mod bare;
 mod ours;
+mod talk;
 
 use bare::Bare;
 use ours::Ours;
@@ -20,6 +21,7 @@ use serde_json::json;
 use std::error::Error;
 use std::io::BufRead;
 use std::time::{Duration, Instant};
+use talk::TALK;
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
@@ -36,25 +38,6 @@ const ASSEMBLIES: usize = 50;
 /// The goals of issue 6.
 const GOAL_BARE: f64 = 1.3;
 const GOAL_LONG: f64 = 2.0;
-
-const TALK: [(&str, &str); 4] = [
-    (
-        "how long should the sourdough bread rise before I bake it?",
-        "Four to six hours at room temperature are enough.",
-    ),
-    (
-        "and what temperature does the oven need for the loaf?",
-        "Heat it to 230 degrees and bake in a closed pot.",
-    ),
-    (
-        "does the dough need more flour if it sticks to the bowl?",
-        "A little on the bowl; sticky sourdough is normal.",
-    ),
-    (
-        "can I let the dough rise in the fridge over night?",
-        "Yes, eight to twelve hours in the fridge work well.",
-    ),
-];
 
 fn micros(time: Duration, times: usize) -> f64 {
     time.as_secs_f64() * 1e6 / times as f64

@@ -19,7 +19,7 @@ const ASKED: &str = "the user asked";
 impl Engine {
     /// Answers a command that changes nothing.
     pub(crate) async fn read_only(&self, turn: &Turn, slash: &Slash) -> Result<String, Error> {
-        let state = self.store.load(&turn.scope).await?;
+        let state = self.find_state(&turn.scope).await?;
         let state = state.unwrap_or_else(|| Arc::new(State::empty(turn.scope.clone())));
         let now = state.effective(turn.at);
         match slash {

@@ -96,7 +96,7 @@ impl Engine {
                 Some(session) => Some(session.number),
                 None => self.home(scope, last_known, time).await?,
             };
-            let latest = self.store.load(scope).await?.and_then(|state| state.latest());
+            let latest = self.find_state(scope).await?.and_then(|state| state.latest());
             let request = match home {
                 // An import that was cut off goes on where it began, which need not be latest any more.
                 Some(session) if latest != Some(session) => Request::Reply(role, message, session),
@@ -133,7 +133,7 @@ impl Engine {
         last_known: Option<Seq>,
         at: Timestamp,
     ) -> Result<Option<Number>, Error> {
-        let Some(state) = self.store.load(scope).await? else { return Ok(None) };
+        let Some(state) = self.find_state(scope).await? else { return Ok(None) };
         if let Some(seq) = last_known
             && let Some(record) = self.store.get(scope, seq).await?
             && let Some((number, _)) = state.list().find(|(n, _)| state.view(*n).hold(record.segment, seq))

@@ -19,7 +19,7 @@ impl Engine {
         let text = match &outcome.announces {
             Some(Notice::Question { stake: Stake::Unfinished { task, started_at }, session, .. }) => {
                 let zone = self.config.time_zone_for(&turn.scope, None);
-                let Some(state) = self.store.load(&turn.scope).await? else { return Ok(outcome) };
+                let Some(state) = self.find_state(&turn.scope).await? else { return Ok(outcome) };
                 let known = state.standing.tasks.get(session).filter(|known| known.id == *task);
                 match known {
                     Some(known) => {

@@ -173,7 +173,7 @@ impl Engine {
     ) -> Result<TaskCommand, Error> {
         let mut command = command.clone();
         let TaskVerb::Observe { observations } = &mut command.verb else { return Ok(command) };
-        let Some(state) = self.store.load(scope).await? else { return Ok(command) };
+        let Some(state) = self.find_state(scope).await? else { return Ok(command) };
         let task = command.session.or(state.latest()).and_then(|number| state.standing.open_task(number));
         // What has no task is refused by the rules.
         let Some(task) = task else { return Ok(command) };

@@ -83,7 +83,7 @@ impl Engine {
     /// Lists what is kept of a scope's tasks, oldest first: also of sessions that were cleaned up (C-8). Each step
     /// names the one before it, so the log in between is not read.
     pub async fn kept(&self, scope: &scope::Key) -> Result<Vec<Kept>, Error> {
-        let Some(state) = self.store.load(scope).await? else { return Ok(Vec::new()) };
+        let Some(state) = self.find_state(scope).await? else { return Ok(Vec::new()) };
         let (mut kept, mut steps) = (Vec::new(), 0);
         let mut next = state.standing.canonical_at.unwrap_or(Seq::ZERO);
         while next != Seq::ZERO {

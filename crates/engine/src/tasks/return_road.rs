@@ -22,7 +22,7 @@ impl Engine {
     /// The person has come back. Calls that never got a result are closed first, each by a result that is marked as
     /// made up, so that the model can be asked again.
     pub async fn come_back(&self, scope: &scope::Key, at: Timestamp) -> Result<Outcome, Error> {
-        if let Some(state) = self.store.load(scope).await? {
+        if let Some(state) = self.find_state(scope).await? {
             self.close_calls(&state, at).await?;
         }
         let command = TaskCommand { session: None, verb: TaskVerb::Resume };

@@ -41,7 +41,7 @@ impl Engine {
     pub async fn interrupt(&self, scope: &scope::Key, at: Timestamp, text: &str) -> Result<Outcome, Error> {
         let message = Message::text(text);
         self.check(Role::User, &message)?;
-        let state = self.store.load(scope).await?;
+        let state = self.find_state(scope).await?;
         let task = state.as_ref().and_then(|state| Some(state.standing.task_state(state.latest()?)));
         let request = match task.unwrap_or(StateName::None) {
             StateName::Running | StateName::Interrupted => {

@@ -1,12 +1,10 @@
 //! Memory (P-11): what sessions leave behind, each thing once, and never in a context by itself.
 
-use super::script::{Stage, play, stage_on};
+use super::script::{Stage, every_store, play, stage_on};
 use segue_core::memory::Kind;
 use segue_core::session::Number;
 use segue_engine::memory::Archival;
 use segue_engine::{Pick, Request};
-use segue_store::Store;
-use segue_store::files::Files;
 use segue_store::memory::Memory;
 use segue_store::sqlite::Sqlite;
 use std::sync::Arc;
@@ -142,12 +140,7 @@ async fn p11_deleting_a_session_forgets_what_was_merged_into_it() {
 #[tokio::test]
 async fn p11_a_pruned_session_leaves_what_is_worth_keeping() {
     let folder = tempfile::tempdir().unwrap();
-    let stores: [Arc<dyn Store>; 3] = [
-        Arc::new(Memory::default()),
-        Arc::new(Sqlite::open(&folder.path().join("segue.db")).unwrap()),
-        Arc::new(Files::open(&folder.path().join("files")).unwrap()),
-    ];
-    for store in stores {
+    for store in every_store(folder.path()) {
         let mut stage = stage_on(store, "[session]\nbacklog_limit = 2").await;
         stage.play(SCRIPT).await;
         stage.play("10:07 user: /new\n10:08 user: hello").await;

@@ -1,13 +1,11 @@
 //! Retention that runs by itself: announced first, told, and only then done (X-1, P-8, P-11).
 
-use super::script::{Stage, play, stage_on};
+use super::script::{Stage, every_store, play, stage_on};
 use segue_core::Timestamp;
 use segue_core::notice::Notice;
 use segue_core::session::Number;
 use segue_engine::retention::Retained;
 use segue_engine::{Pick, Request};
-use segue_store::Store;
-use segue_store::files::Files;
 use segue_store::memory::Memory;
 use segue_store::sqlite::Sqlite;
 use std::sync::Arc;
@@ -44,12 +42,7 @@ async fn sessions(stage: &Stage) -> Vec<u32> {
 #[tokio::test]
 async fn x1_what_goes_by_itself_is_announced_first() {
     let folder = tempfile::tempdir().unwrap();
-    let stores: [Arc<dyn Store>; 3] = [
-        Arc::new(Memory::default()),
-        Arc::new(Sqlite::open(&folder.path().join("segue.db")).unwrap()),
-        Arc::new(Files::open(&folder.path().join("files")).unwrap()),
-    ];
-    for store in stores {
+    for store in every_store(folder.path()) {
         let mut stage = stage_on(store, AGE).await;
         stage.play(SCRIPT).await;
         let plan = stage.engine.retention_plan(&stage.scope, day(40, 11)).await.unwrap();

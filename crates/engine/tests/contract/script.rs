@@ -21,8 +21,10 @@ use segue_engine::clock::{Clock, Ids};
 use segue_engine::config::{Config, Layer, Origin};
 use segue_engine::{Engine, Inbound, Outcome, Target};
 use segue_store::Store;
+use segue_store::files::Files;
 use segue_store::memory::Memory;
 use segue_store::sqlite::Sqlite;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -55,6 +57,15 @@ pub struct Stage {
 pub fn config(text: &str) -> Config {
     let layer = Layer::toml(Origin::Workspace("test.toml".into()), format!("timezone = 'UTC'\n{text}"));
     Config::load(vec![layer], &TimeZone::UTC).unwrap()
+}
+
+/// Makes one store of each kind in a folder.
+pub fn every_store(folder: &Path) -> [Arc<dyn Store>; 3] {
+    [
+        Arc::new(Memory::default()),
+        Arc::new(Sqlite::open(&folder.join("segue.db")).unwrap()),
+        Arc::new(Files::open(&folder.join("files")).unwrap()),
+    ]
 }
 
 pub async fn stage_on(store: Arc<dyn Store>, settings: &str) -> Stage {
