@@ -6,7 +6,7 @@ use crate::tasks;
 use crate::telling::DECISION_BEHIND_MAX;
 use segue_core::Timestamp;
 use segue_core::decide::{Command, TaskCommand};
-use segue_core::entry::{Body, Kind, Named, Record, Seq};
+use segue_core::entry::{Body, Bytes, Kind, Named, Record, Seq};
 use segue_core::memory::Kept;
 use segue_core::message::{Message, Role};
 use segue_core::observed::Answer;
@@ -60,8 +60,8 @@ pub enum Request {
     Merge(Pick, Pick),
     /// Give a session a title.
     Rename(Pick, Title),
-    /// Write down what a model calls a session.
-    Name(Named),
+    /// Write down what a model calls a session, made of these messages.
+    Name(Named, Vec<Seq>),
     /// Drop the oldest sessions past a limit.
     Prune(Backlog),
     /// Drop sessions that are past what is to be kept, as [`crate::Engine::past_retention`] finds them.
@@ -175,7 +175,11 @@ impl Request {
                 Ok(session) => Command::Wish { session, wish: *wish },
                 Err(refused) => return Ok(Err(refused)),
             },
-            Self::Name(named) => Command::Name(named.clone()),
+            // Models take their time: what was erased meanwhile must not come back as a title.
+            Self::Name(named, made_of) => match gone(store, state, made_of.iter().copied()).await?.first() {
+                None => Command::Name(named.clone()),
+                Some(seq) => return Ok(Err(Refused::NoMessage { session: named.session, seq: *seq })),
+            },
             Self::Prune(keep) => Command::Prune { keep: *keep },
             Self::Resume(session) => match pick(*session) {
                 Ok(session) => Command::Resume { session },
@@ -217,7 +221,12 @@ impl Request {
                 Err(refused) => return Ok(Err(refused)),
             },
             Self::Stated(message, _) => Command::Say { role: Role::User, message: message.clone() },
-            Self::Archive(kept) => Command::Archive(kept.clone()),
+            Self::Archive(kept) => {
+                let mut kept = kept.clone();
+                let gone = gone(store, state, kept.found.iter().map(|found| found.source)).await?;
+                kept.found.retain(|found| !gone.contains(&found.source));
+                Command::Archive(kept)
+            }
             Self::Forget(entry) => Command::Forget { entry: *entry },
             Self::Task(command) => return tasks::resolve::resolve(store, state, command).await,
             Self::Erase(entries) => match erasable(store, state, entries).await? {
@@ -261,6 +270,23 @@ pub(crate) async fn cut(
     Ok(Ok(Cut { message: at, segment: record.segment, before }))
 }
 
+/// Finds the messages that say nothing any more. Asked while a command is resolved, the answer holds for its append, which
+/// is guarded by the head: an erasure in between moves that.
+async fn gone(
+    store: &dyn Store,
+    state: &State,
+    messages: impl Iterator<Item = Seq>,
+) -> Result<Vec<Seq>, segue_store::Error> {
+    let mut gone = Vec::new();
+    for seq in messages {
+        let record = message(store, state, seq).await?;
+        if !record.is_some_and(|record| matches!(record.bytes, Bytes::Kept(_))) {
+            gone.push(seq);
+        }
+    }
+    Ok(gone)
+}
+
 /// Keeps what can be erased: messages, commands and titles that still say something.
 async fn erasable(
     store: &dyn Store,
@@ -274,7 +300,7 @@ async fn erasable(
                 if r.kind.role().is_some()
                     || matches!(r.kind, Kind::Command | Kind::Renamed | Kind::Named) =>
             {
-                if matches!(r.bytes, segue_core::entry::Bytes::Kept(_)) {
+                if matches!(r.bytes, Bytes::Kept(_)) {
                     left.push(*seq);
                 }
             }

@@ -53,7 +53,8 @@ impl Engine {
                 continue;
             };
             let named = Named { session, title, model, messages: state.messages_of(session) };
-            let outcome = self.request(scope, self.clock.now(), &Request::Name(named)).await?;
+            let made_of = said.iter().map(|told| told.seq).collect();
+            let outcome = self.request(scope, self.clock.now(), &Request::Name(named, made_of)).await?;
             done.named += usize::from(outcome.reply.is_none());
         }
         Ok(done)

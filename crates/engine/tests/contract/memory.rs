@@ -1,7 +1,7 @@
 //! Memory (P-11): what sessions leave behind, each thing once, and never in a context by itself.
 
 use super::script::{Stage, every_store, play, stage_on};
-use segue_core::memory::Kind;
+use segue_core::memory::{Kept, Kind, Remembered};
 use segue_core::session::Number;
 use segue_engine::memory::Archival;
 use segue_engine::{Pick, Request};
@@ -100,6 +100,26 @@ async fn p11_what_was_forgotten_stays_forgotten() {
         .await;
     work(&stage).await;
     assert!(texts(&stage).await.iter().all(|(_, text)| !text.contains("nuts")));
+    stage.verify().await;
+}
+
+/// P-11, X-6: what is erased between the look at a session and the append is not remembered.
+#[tokio::test]
+async fn p11_what_is_erased_meanwhile_is_not_remembered() {
+    let stage = play("", SCRIPT).await;
+    let said = stage.engine.messages(&*stage.state().await, Number(1), 100).await.unwrap();
+    let found = [0, 2].map(|nth| Remembered {
+        session: Number(1),
+        kind: Kind::Fact,
+        text: said[nth].text.clone(),
+        source: said[nth].seq,
+    });
+    let kept = Kept { session: Number(1), upto: said.last().unwrap().seq, found: found.to_vec() };
+    let at = stage.engine.now();
+    for request in [Request::Erase(vec![said[0].seq]), Request::Archive(kept)] {
+        stage.engine.request(&stage.scope, at, &request).await.unwrap();
+    }
+    assert_eq!(texts(&stage).await, [(Kind::Fact, said[2].text.clone())]);
     stage.verify().await;
 }
 

@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 
 /// A reply.
@@ -18,6 +19,17 @@ pub enum Reply {
     Silence,
     /// Half a reply.
     Half,
+    /// A chat completion with this text, once the gate is opened.
+    Held(Arc<Gate>, String),
+}
+
+/// Holds a reply back, so that a test can do something while a model thinks.
+#[derive(Debug, Default)]
+pub struct Gate {
+    /// A request has come.
+    pub asked: Notify,
+    /// It may be answered.
+    pub open: Notify,
 }
 
 impl Reply {
@@ -68,6 +80,11 @@ impl Endpoint {
                 };
                 match replies.get(nth).or(replies.last()).unwrap() {
                     Reply::Silence => silent.push(stream),
+                    Reply::Held(gate, text) => {
+                        gate.asked.notify_one();
+                        gate.open.notified().await;
+                        write(&mut stream, &Reply::Says(text.clone())).await;
+                    }
                     reply => write(&mut stream, reply).await,
                 }
             }
@@ -135,7 +152,7 @@ async fn write(stream: &mut TcpStream, reply: &Reply) {
             }
             return;
         }
-        Reply::Silence => return,
+        Reply::Silence | Reply::Held(..) => return,
     };
     let length = body.len();
     let head = format!("HTTP/1.1 {status} X\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n");

@@ -1,13 +1,14 @@
 //! Titles by a model: better where one is there, never on the road of a message, never over a person's.
 
 use crate::config;
-use crate::endpoint::{Endpoint, Reply};
+use crate::endpoint::{Endpoint, Gate, Reply};
 use segue_core::entry::Seq;
 use segue_core::session::Number;
 use segue_core::title::TitledBy;
 use segue_engine::titles::Titling;
 use segue_engine::{Engine, Inbound, Outcome, Pick, Request};
 use segue_store::Location;
+use std::sync::Arc;
 
 const WORDS: &str = "how long should sourdough bread rise before I bake…";
 
@@ -111,7 +112,7 @@ async fn x11_a_persons_title_is_never_overwritten() {
         model: "small".into(),
         messages: 2,
     };
-    engine.request(&scope(), engine.now(), &Request::Name(late)).await.unwrap();
+    engine.request(&scope(), engine.now(), &Request::Name(late, Vec::new())).await.unwrap();
     assert_eq!(title(&engine, 1).await.0, "My bread");
     assert!(!engine.state(&scope()).await.unwrap().standing.names.contains_key(&Number(1)));
     verify(&engine).await;
@@ -171,5 +172,31 @@ async fn x11_a_models_title_goes_with_the_words_it_was_made_of() {
     engine.request(&scope(), engine.now(), &Request::Delete(Pick::Listed(2))).await.unwrap();
     let log = engine.store().log(&scope(), Seq::ZERO, 1_000).await.unwrap();
     assert!(log.iter().all(|record| !format!("{:?}", record.bytes).contains("that rises")));
+    verify(&engine).await;
+}
+
+/// what is erased while the model thinks is not in a title afterwards.
+#[tokio::test]
+async fn x11_no_title_is_made_of_what_was_erased_meanwhile() {
+    let gate = Arc::new(Gate::default());
+    let held = serde_json::json!({ "title": "Sourdough that rises" }).to_string();
+    let endpoint = Endpoint::new([Reply::Held(Arc::clone(&gate), held), named("Sticky dough")]).await;
+    let engine = engine(&endpoint).await;
+    let first = talk(&engine).await;
+    let erase = async {
+        gate.asked.notified().await;
+        engine.request(&scope(), engine.now(), &Request::Erase(vec![first])).await.unwrap();
+        gate.open.notify_one();
+    };
+    let here = scope();
+    let (titling, ()) = tokio::join!(engine.name_sessions(&here), erase);
+    assert_eq!(titling.unwrap(), Titling { asked: 1, named: 0 });
+    let log = engine.store().log(&scope(), Seq::ZERO, 1_000).await.unwrap();
+    assert!(log.iter().all(|record| !format!("{:?}", record.bytes).contains("that rises")));
+    assert!(engine.state(&scope()).await.unwrap().standing.names.is_empty());
+    // It is named again, of what is left.
+    assert_eq!(engine.name_sessions(&scope()).await.unwrap(), Titling { asked: 1, named: 1 });
+    assert!(!endpoint.requests()[1].body.contains("rise before"), "what was erased is not shown");
+    assert_eq!(title(&engine, 1).await, ("Sticky dough".to_owned(), TitledBy::Model));
     verify(&engine).await;
 }
