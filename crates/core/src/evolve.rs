@@ -143,7 +143,7 @@ pub(crate) fn fold_in(state: &mut State, entry: &Record, body: &Body) -> Result<
         }
         Body::Retiring(retiring) => {
             let clock = state.clock;
-            retention::take_in(standing_mut(state), clock, retiring);
+            retention::take_in(standing_mut(state), entry.seq, clock, retiring);
             Ok(())
         }
         Body::Erased(erased) => {

@@ -4,6 +4,8 @@
 //! soon as anything is said in the session again.
 
 use crate::Timestamp;
+use crate::entry::Seq;
+use crate::memory;
 use crate::notice::Notice;
 use crate::session::Number;
 use crate::standing::Standing;
@@ -87,6 +89,8 @@ pub enum Retiring {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Farewell {
+    /// The entry that made it.
+    pub entry: Seq,
     /// When it was made.
     pub at: Timestamp,
     /// When the session may go.
@@ -148,8 +152,11 @@ impl State {
     pub fn farewell(&self, session: Number) -> Option<&Farewell> {
         self.live(session)?;
         let farewell = self.standing.retiring.get(&session)?;
-        let silent = self.updated_at(session).is_some_and(|updated_at| updated_at <= farewell.at);
-        (silent && self.latest() != Some(session)).then_some(farewell)
+        if self.latest() == Some(session) {
+            return None;
+        }
+        // By the order of the log and not by its times: those stand still after a clock was far ahead.
+        (memory::end(self, session) <= Some(farewell.entry)).then_some(farewell)
     }
 
     /// Tells whether a person wants a session to be kept.
@@ -177,11 +184,11 @@ pub(crate) fn untold(state: &State, now: Timestamp, zone: &TimeZone) -> Option<N
 }
 
 /// Folds in what happens to sessions before they go.
-pub(crate) fn take_in(standing: &mut Standing, at: Timestamp, retiring: &Retiring) {
+pub(crate) fn take_in(standing: &mut Standing, entry: Seq, at: Timestamp, retiring: &Retiring) {
     match retiring {
         Retiring::Announced { sessions, due } => {
             let farewell = |going: &Going| {
-                (going.session, Farewell { at, due: *due, past: going.past, word: Word::Untold })
+                (going.session, Farewell { entry, at, due: *due, past: going.past, word: Word::Untold })
             };
             standing.retiring.extend(sessions.iter().map(farewell));
         }

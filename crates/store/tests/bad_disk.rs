@@ -9,6 +9,8 @@ mod world;
 use rusqlite::Connection;
 use segue_core::decide::Command;
 use segue_core::entry::{Record, Seq};
+use segue_core::retention::{Going, Past};
+use segue_core::session::Number;
 use segue_store::{Error, Location, Store};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -99,6 +101,40 @@ fn a_newer_format_is_refused_and_left_alone() {
     assert!(matches!(error, Error::NewerFormat { found: 99, .. }), "{error:?}");
     assert!(error.to_string().contains("use a newer Segue"), "{error}");
     assert_eq!(std::fs::read(&path).unwrap(), before);
+}
+
+/// announcements of an older format are brought along, and are what the log says.
+#[test]
+#[allow(clippy::disallowed_methods, reason = "plays an older program")]
+fn x1_announcements_of_an_older_format_are_known_by_their_entry() {
+    let folder = folder();
+    let path = folder.path().join("older.db");
+    let mut world = World::new(open_sqlite(&path).unwrap());
+    let before = block_on(async {
+        for text in ["one", "two", "three"] {
+            world.say(text).await;
+            world.run(&Command::New { first: None }).await.unwrap();
+        }
+        let past = Past::Count { limit: 1 };
+        for sessions in [vec![1, 2], vec![2]] {
+            let going = sessions.into_iter().map(|n| Going { session: Number(n), past }).collect();
+            let announce = Command::Announce { going, stays: Vec::new(), due: world.now };
+            world.run(&announce).await.unwrap();
+        }
+        world.state().await.standing.retiring.clone()
+    });
+    assert!(before[&Number(1)].entry < before[&Number(2)].entry);
+    drop(world);
+    let older = Connection::open(&path).unwrap();
+    let strip = "UPDATE standing SET mind = json_remove(mind, '$.retiring.1.entry', '$.retiring.2.entry')";
+    assert_eq!(older.execute(strip, []).unwrap(), 1);
+    older.pragma_update(None, "user_version", 6).unwrap();
+    drop(older);
+    let world = World::new(open_sqlite(&path).unwrap());
+    block_on(async {
+        assert_eq!(world.state().await.standing.retiring, before);
+        world.verify().await;
+    });
 }
 
 #[test]

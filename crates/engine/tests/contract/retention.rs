@@ -134,6 +134,28 @@ async fn x1_a_merge_takes_an_announcement_back() {
     stage.verify().await;
 }
 
+/// after a clock was far ahead all entries have its time; what was used since is known all the same.
+#[tokio::test]
+async fn x1_a_clock_that_was_ahead_hides_no_use() {
+    let folder = tempfile::tempdir().unwrap();
+    for store in every_store(folder.path()) {
+        let settings = format!("{QUIET}[retention]\nage = '5d'\ngrace = '7d'");
+        let mut stage = stage_on(store, &settings).await;
+        stage.play(SCRIPT).await;
+        stage.play("400d 10:00 user: And what is the weather like?").await;
+        assert_eq!(retain(&stage, day(40, 11)).await.1, [2, 1]);
+        stage.play("40d 12:00 user: /session resume 3\n40d 12:01 user: And a second cake.").await;
+        stage.play("40d 12:02 user: /new\n40d 12:03 user: What can I plant?").await;
+        let state = stage.state().await;
+        assert!(state.farewell(Number(1)).is_none() && state.farewell(Number(2)).is_some());
+        // What was used is announced anew, what was not goes.
+        let (goes, announced, _) = retain(&stage, day(408, 0)).await;
+        assert_eq!((goes, announced), (vec![2], vec![3, 1]));
+        assert_eq!(sessions(&stage).await, [4, 3, 1]);
+        stage.verify().await;
+    }
+}
+
 /// Who comes back to a session, or asks for it to be kept, keeps it; so does who changes the settings.
 #[tokio::test]
 async fn x1_what_is_used_or_kept_does_not_go() {

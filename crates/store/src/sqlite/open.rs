@@ -19,7 +19,8 @@ const BUSY_MS_MAX: u64 = 5_000;
 /// How often turning the write-ahead log on is tried, where others do so too.
 const WAL_TRIES_MAX: usize = 100;
 
-/// The format's steps, first to last. A step that has been released is never changed.
+/// The format's steps, first to last. A step that has been released is never changed. What an older program would read
+/// wrongly needs a step, be it an empty one, so that the older program refuses the database: a new kind of entry too.
 const MIGRATIONS: &[&str] = &[
     include_str!("schema.sql"),
     include_str!("standing.sql"),
@@ -27,6 +28,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("pins.sql"),
     include_str!("memory.sql"),
     include_str!("runs.sql"),
+    include_str!("farewells.sql"),
 ];
 
 /// Opens the database for the one writer, bringing it to the newest format.
@@ -126,4 +128,21 @@ fn apply(transaction: &Transaction<'_>) -> Result<(), Error> {
     }
     transaction.pragma_update(None, "application_id", APPLICATION_ID).or_fault()?;
     transaction.pragma_update(None, "user_version", MIGRATIONS.len() as i64).or_fault()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::MIGRATIONS;
+    use segue_core::entry::Kind;
+
+    /// An older program folds nothing that it does not know, and would go on without it.
+    #[test]
+    fn every_new_kind_of_entry_raises_the_format() {
+        let (kinds, format) = (Kind::ALL.len(), MIGRATIONS.len());
+        assert_eq!(
+            (kinds, format),
+            (33, 7),
+            "a new kind needs a new step in MIGRATIONS; then change both here"
+        );
+    }
 }
