@@ -34,6 +34,14 @@ pub enum Error {
         /// The newest format that this program knows.
         known: i64,
     },
+    /// An entry is of a kind that a newer Segue has added. Use that one: nothing was changed, and nothing is lost.
+    #[error("{what} is of kind '{kind}', which this Segue does not know: use a newer Segue")]
+    NewerEntry {
+        /// The entry.
+        what: String,
+        /// Its kind.
+        kind: String,
+    },
     /// The bytes on disk are not what was written. Run `segue verify`, restore a backup.
     #[error("{what} is damaged: {why}")]
     Damaged {
@@ -62,6 +70,7 @@ impl Error {
     pub(crate) fn for_another(&self) -> Self {
         match self {
             Self::Damaged { what, why } => Self::damaged(what, why),
+            Self::NewerEntry { what, kind } => Self::NewerEntry { what: what.clone(), kind: kind.clone() },
             Self::Unavailable { what, why } => Self::unavailable(what, why),
             other => Self::unavailable("nothing was written", other),
         }

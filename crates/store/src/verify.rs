@@ -32,8 +32,8 @@ pub async fn verify(store: &dyn Store, scope: &Key) -> Result<Report, Error> {
     loop {
         let records = match store.log(scope, after, ENTRIES_MAX).await {
             Ok(records) => records,
-            Err(Error::Damaged { what, why }) => {
-                check.problems.push(format!("{what} is damaged: {why}"));
+            Err(error @ (Error::Damaged { .. } | Error::NewerEntry { .. })) => {
+                check.problems.push(error.to_string());
                 break;
             }
             Err(error) => return Err(error),
@@ -51,8 +51,8 @@ pub async fn verify(store: &dyn Store, scope: &Key) -> Result<Report, Error> {
     }
     let stored = match store.load(scope).await {
         Ok(stored) => stored,
-        Err(Error::Damaged { what, why }) => {
-            check.problems.push(format!("{what} is damaged: {why}"));
+        Err(error @ (Error::Damaged { .. } | Error::NewerEntry { .. })) => {
+            check.problems.push(error.to_string());
             None
         }
         Err(error) => return Err(error),

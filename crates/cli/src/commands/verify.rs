@@ -67,7 +67,7 @@ fn damage(error: &anyhow::Error) -> Option<String> {
         _ => None,
     });
     match of_store.or(of_engine) {
-        Some(damaged @ Error::Damaged { .. }) => Some(damaged.to_string()),
+        Some(found @ (Error::Damaged { .. } | Error::NewerEntry { .. })) => Some(found.to_string()),
         _ => None,
     }
 }
@@ -91,7 +91,9 @@ impl Found {
                 self.problems.extend(problems.map(|problem| format!("{scope}: {problem}")));
             }
             // One scope that cannot be read does not hide the others.
-            Err(damaged @ Error::Damaged { .. }) => self.problems.push(format!("{scope}: {damaged}")),
+            Err(found @ (Error::Damaged { .. } | Error::NewerEntry { .. })) => {
+                self.problems.push(format!("{scope}: {found}"));
+            }
             Err(error) => return Err(error.into()),
         }
         Ok(())

@@ -33,7 +33,7 @@ fn l10_a_scope_that_cannot_be_read_goes_on_and_says_so() {
     let folder = world.path("log/sessions/agent_main_cli_direct_me");
     let journal = folder.join("journal.jsonl");
     let whole = fs::read_to_string(&journal).unwrap();
-    let damaged = whole.replacen("\"kind\":\"sealed\"", "\"kind\":\"sealt\"", 1);
+    let damaged = whole.replacen("\"kind\":\"sealed\"", "\"kind\":\"sealed", 1);
     assert_ne!(whole, damaged);
     fs::write(&journal, &damaged).unwrap();
     let before = world.run(&["doctor"]).expect_code(1).out;

@@ -430,4 +430,14 @@ mod tests {
         assert_eq!(Kind::Sealed.role(), None);
         assert!(Kind::Erased.is_bone() && !Kind::Decision.is_bone());
     }
+
+    /// So that a name with a flipped byte is never taken for that of a kind that a newer program has added.
+    #[test]
+    fn no_flipped_byte_makes_one_kind_of_another() {
+        for (one, other) in Kind::ALL.iter().flat_map(|one| Kind::ALL.iter().map(move |other| (one, other))) {
+            let (a, b) = (one.name(), other.name());
+            let differ = a.bytes().zip(b.bytes()).filter(|(a, b)| a != b).count();
+            assert!(one == other || a.len() != b.len() || differ > 1, "{a}, {b}");
+        }
+    }
 }

@@ -56,7 +56,7 @@ pub(super) fn store(inner: &Inner) -> Result<Vec<String>, Error> {
 
 fn sentences(found: Result<Vec<String>, Error>) -> Result<Vec<String>, Error> {
     match found {
-        Err(error @ Error::Damaged { .. }) => Ok(vec![error.to_string()]),
+        Err(error @ (Error::Damaged { .. } | Error::NewerEntry { .. })) => Ok(vec![error.to_string()]),
         other => other,
     }
 }

@@ -4,6 +4,7 @@
 //! {"seq":5,"segment":2,"at":"2026-03-01T10:00:00.000000Z","kind":"user","nth":3,"batch":[5,6],"body":{"text":"hi"}}
 //! ```
 
+use crate::error::Error;
 use segue_core::Timestamp;
 use segue_core::digest::Digest;
 use segue_core::entry::{Bytes, Kind, Record, Seq};
@@ -12,6 +13,7 @@ use segue_core::segment;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
+use std::path::Path;
 
 /// Which entries came with one append, so that half of one can be told after a crash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,6 +35,48 @@ pub(super) struct Line {
     pub batch: Batch,
     /// The channel's id of the message that came with the append, and the entry that stands for it.
     pub message: Option<(MessageId, Seq)>,
+}
+
+/// Why a line cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Unread {
+    /// It is not what was written.
+    Damaged(String),
+    /// It is an entry of a kind that a newer program has added.
+    Newer {
+        /// The entry.
+        seq: Seq,
+        /// Its kind.
+        kind: String,
+    },
+}
+
+impl Unread {
+    /// Says so of a line of a file.
+    pub(super) fn of(self, path: &Path, number: usize) -> Error {
+        let line = format!("{}, line {number},", path.display());
+        match self {
+            Self::Damaged(why) => Error::damaged(line, why),
+            Self::Newer { seq, kind } => Error::NewerEntry { what: format!("{line} entry {seq}"), kind },
+        }
+    }
+}
+
+impl From<String> for Unread {
+    fn from(why: String) -> Self {
+        Self::Damaged(why)
+    }
+}
+
+/// Tells whether a newer program may have named a kind so. A name that one flipped byte makes of one that is known is
+/// damage; `segue_core` keeps all names further apart than that.
+fn may_be_newer(kind: &str) -> bool {
+    let is_word = !kind.is_empty() && kind.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
+    let flipped = |known: &Kind| {
+        let differ = known.name().bytes().zip(kind.bytes()).filter(|(a, b)| a != b).count();
+        known.name().len() == kind.len() && differ == 1
+    };
+    is_word && !Kind::ALL.iter().any(flipped)
 }
 
 #[derive(Serialize, Deserialize)]
@@ -109,20 +153,27 @@ impl Line {
     }
 
     /// Reads a line, without its end.
-    pub(super) fn decode(text: &str) -> Result<Self, String> {
+    pub(super) fn decode(text: &str) -> Result<Self, Unread> {
         let wire: Wire<'_> = serde_json::from_str(text).map_err(|error| error.to_string())?;
         let bytes = match (wire.body, wire.body_text, wire.erased) {
             (Some(raw), None, None) => Bytes::Kept(raw.get().to_owned()),
             (None, Some(text), None) => Bytes::Kept(text.into_owned()),
             (None, None, Some(hash)) => Bytes::Erased(hash),
-            _ => return Err("an entry has a body, or its body was erased".to_owned()),
+            _ => return Err("an entry has a body, or its body was erased".to_owned().into()),
         };
-        let kind = Kind::named(&wire.kind).ok_or_else(|| format!("'{}' is no kind of entry", wire.kind))?;
         let at: Timestamp = wire.at.parse().map_err(|_| format!("'{}' is no time", wire.at))?;
         let [first, last] = wire.batch;
         if !(first..=last).contains(&wire.seq) {
-            return Err(format!("entry {} does not belong to entries {first} to {last}", wire.seq));
+            return Err(format!("entry {} does not belong to entries {first} to {last}", wire.seq).into());
         }
+        // Asked last: what is not well-formed otherwise was written by nobody.
+        let kind = match Kind::named(&wire.kind) {
+            Some(kind) => kind,
+            None if may_be_newer(&wire.kind) => {
+                return Err(Unread::Newer { seq: wire.seq, kind: wire.kind.into_owned() });
+            }
+            None => return Err(format!("'{}' is no kind of entry", wire.kind).into()),
+        };
         Ok(Self {
             record: Record { seq: wire.seq, segment: wire.segment, at, nth: wire.nth, kind, bytes },
             batch: Batch { first, last, bones: wire.bones },

@@ -76,7 +76,7 @@ pub(super) fn read(folder: &Path) -> Result<Remains, Error> {
                 remains.entries.extend(entries);
                 remains.ids.extend(ids);
                 if let Some(husk) = last {
-                    remains.husks.push(Line::decode(husk.get()).map_err(damaged)?.record);
+                    remains.husks.push(Line::decode(husk.get()).map_err(|why| why.of(&path, at + 1))?.record);
                 }
             }
         }

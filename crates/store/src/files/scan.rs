@@ -1,7 +1,7 @@
 //! Scanning: reads the files of a scope as they are, and tells a half-made append from damage.
 
 use super::disk::unreadable;
-use super::line::{Batch, Line};
+use super::line::{Batch, Line, Unread};
 use super::name::Sheet;
 use crate::error::Error;
 use segue_core::entry::{Kind, Seq};
@@ -90,11 +90,11 @@ impl Scan {
             let text = &rest[..newline.unwrap_or(rest.len())];
             let line = match (self.line(text), newline) {
                 (Ok(line), _) => line,
-                (Err(_), None) => {
+                (Err(Unread::Damaged(_)), None) => {
                     self.ending = Ending::Torn;
                     return Ok(());
                 }
-                (Err(why), Some(_)) => return Err(self.damaged(number, why)),
+                (Err(why), _) => return Err(why.of(&self.path, number)),
             };
             if self.lines.last().is_some_and(|last| last.line.record.seq >= line.record.seq) {
                 return Err(self.damaged(number, format!("entry {} is out of order", line.record.seq)));
@@ -110,13 +110,13 @@ impl Scan {
         Ok(())
     }
 
-    fn line(&self, text: &[u8]) -> Result<Line, String> {
+    fn line(&self, text: &[u8]) -> Result<Line, Unread> {
         let text = std::str::from_utf8(text).map_err(|error| error.to_string())?;
         let line = Line::decode(text)?;
         let home = sheet_of(line.record.kind, line.record.segment);
         if home != self.sheet {
             let home = home.file_name();
-            return Err(format!("entry {} does not belong here but in {home}", line.record.seq));
+            return Err(format!("entry {} does not belong here but in {home}", line.record.seq).into());
         }
         Ok(line)
     }

@@ -20,7 +20,10 @@ fn record(row: &Row<'_>) -> Result<Record, Error> {
     let seq = seq_of(int(0)?);
     let code = int(3)?;
     let kind = u8::try_from(code).ok().and_then(Kind::coded);
-    let kind = kind.ok_or_else(|| Error::damaged(format!("entry {seq}"), format!("unknown kind {code}")))?;
+    // A Segue that adds a kind raises the format of the database, so this one was refused when it opened it, unless the
+    // other one came later.
+    let unknown = || format!("unknown kind {code}; if a newer Segue writes here too, use that one");
+    let kind = kind.ok_or_else(|| Error::damaged(format!("entry {seq}"), unknown()))?;
     let body: Option<String> = row.get(5).map_err(fault)?;
     let hash: Option<Vec<u8>> = row.get(6).map_err(fault)?;
     let bytes = match (body, hash) {

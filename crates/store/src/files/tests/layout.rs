@@ -144,3 +144,59 @@ fn newer_formats_are_refused() {
     fs::write(desk.path("index.json"), r#"{"version":7,"future":true}"#).unwrap();
     assert!(matches!(Files::open(dir.path()), Err(Error::NewerFormat { found: 7, known: 1 })));
 }
+
+/// An entry of a kind that only a newer program knows is no damage: it is said, and nothing is touched.
+#[test]
+fn l10_an_entry_of_an_unknown_kind_is_of_a_newer_segue() {
+    let dir = folder();
+    let mut desk = Desk::new(dir.path());
+    desk.say("one");
+    desk.close();
+    for (file, bones, end) in [
+        ("journal.jsonl", "\"bones\":1,", "\n"),
+        ("000001.jsonl", "", "\n"),
+        // Its end may have been cut off, which is mended where the entry can be read.
+        ("000001.jsonl", "", ""),
+    ] {
+        let path = desk.scope_path(file);
+        let whole = fs::read_to_string(&path).unwrap();
+        let seq = desk.expected.state.as_ref().unwrap().head.0 + 1;
+        let line = format!(
+            "{{\"seq\":{seq},\"segment\":1,\"at\":\"2026-03-01T12:00:00.000000Z\",\"kind\":\"foreseen\",\"nth\":1,\
+             \"batch\":[{seq},{seq}],{bones}\"body\":{{\"sight\":7}}}}{end}"
+        );
+        fs::write(&path, format!("{whole}{line}")).unwrap();
+        desk.reopen();
+        let before = all_files(dir.path());
+        let found = desk.inner().with_or_aside(&desk.scope, |scope| Ok(scope.state.clone()));
+        let error = found.unwrap_err().to_string();
+        assert!(error.contains("'foreseen'") && error.contains("use a newer Segue"), "{file}: {error}");
+        let append = desk.append_of(&super::say("two"));
+        let error = desk.inner().append(append).unwrap_err().to_string();
+        assert!(error.contains("use a newer Segue"), "{file}: {error}");
+        assert!(desk.problems().join(" ").contains("use a newer Segue"), "{file}: {:?}", desk.problems());
+        assert_eq!(all_files(dir.path()), before, "{file}: nothing is touched");
+        desk.close();
+        fs::write(&path, whole).unwrap();
+    }
+    // What is one letter off is damage, and no kind that anybody will know.
+    let path = desk.scope_path("000001.jsonl");
+    let whole = fs::read_to_string(&path).unwrap();
+    fs::write(&path, whole.replacen("\"user\"", "\"usar\"", 1)).unwrap();
+    desk.reopen();
+    assert!(desk.problems().join(" ").contains("it is set aside"), "{:?}", desk.problems());
+}
+
+/// Reads every file of a folder.
+pub(super) fn all_files(folder: &std::path::Path) -> Vec<(std::path::PathBuf, Vec<u8>)> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        match path.is_dir() {
+            true => found.extend(all_files(&path)),
+            false => found.push((path.clone(), fs::read(&path).unwrap())),
+        }
+    }
+    found.sort();
+    found
+}
