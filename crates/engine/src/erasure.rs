@@ -11,6 +11,7 @@ use segue_core::scope;
 use segue_core::session::Number;
 use segue_core::state::State;
 use segue_core::title;
+use segue_store::SetAside;
 use std::collections::BTreeSet;
 
 impl Engine {
@@ -43,6 +44,38 @@ impl Engine {
         Ok(found)
     }
 
+    /// Finds what was set aside because it cannot be read, and holds or may hold what a person said. A damaged file cannot
+    /// be edited safely, so it goes as a whole, with what others said in it.
+    pub async fn set_aside_of(&self, person: &str) -> Result<Vec<SetAside>, Error> {
+        let copies = self.store.copies().await?.into_iter();
+        Ok(copies.filter(|copy| self.may_hold_words_of(copy, person)).collect())
+    }
+
+    /// Finds what was set aside of a session that goes on.
+    pub async fn set_aside_in(&self, state: &State, session: Number) -> Result<Vec<SetAside>, Error> {
+        let copies = self.store.copies().await?.into_iter();
+        let view = state.view(session);
+        let is_seen = |copy: &SetAside| view.iter().any(|span| Some(span.segment) == copy.segment);
+        Ok(copies.filter(|copy| copy.scope.as_ref() == Some(&state.scope) && is_seen(copy)).collect())
+    }
+
+    fn may_hold_words_of(&self, copy: &SetAside, person: &str) -> bool {
+        // Nobody can tell any more whose it is.
+        let Some(scope) = &copy.scope else { return copy.unreadable > 0 || !copy.senders.is_empty() };
+        if copy.senders.iter().any(|sender| self.is_person(scope, sender, person)) {
+            return true;
+        }
+        match user_of(&self.config.routing, scope) {
+            Some(owner) => owner == person,
+            // What cannot be read in a group was said by anybody who can speak there.
+            None => {
+                let links = &self.config.routing.links;
+                let may_speak = channel_of(scope).is_none_or(|channel| links.may_speak_in(person, channel));
+                copy.unreadable > 0 && may_speak
+            }
+        }
+    }
+
     async fn said_by_in(&self, state: &State, person: &str) -> Result<BTreeSet<Seq>, Error> {
         let owner = user_of(&self.config.routing, &state.scope);
         let mut entries = BTreeSet::new();
@@ -54,7 +87,7 @@ impl Engine {
             let told = self.messages(state, session, usize::MAX).await?;
             let theirs = told.iter().filter(|told| {
                 let sender = told.message.as_ref().and_then(|message| message.sender.as_deref());
-                sender.is_some_and(|sender| self.is_person(state, sender, person))
+                sender.is_some_and(|sender| self.is_person(&state.scope, sender, person))
             });
             entries.extend(theirs.map(|told| told.seq));
         }
@@ -62,12 +95,20 @@ impl Engine {
     }
 
     /// A channel names its senders without the channel: `111` in a Telegram group is `telegram:111`.
-    fn is_person(&self, state: &State, sender: &str, person: &str) -> bool {
+    fn is_person(&self, scope: &scope::Key, sender: &str, person: &str) -> bool {
         if sender == person {
             return true;
         }
-        let Some(channel) = state.scope.as_str().split(':').nth(2) else { return false };
+        let Some(channel) = channel_of(scope) else { return false };
         let linked = self.config.routing.links.name_of(channel, sender);
         linked.map_or_else(|| format!("{channel}:{sender}") == person, |name| name == person)
+    }
+}
+
+/// Finds the channel of a scope that belongs to one; where all channels come together there is none.
+fn channel_of(scope: &scope::Key) -> Option<&str> {
+    match scope.as_str().split(':').collect::<Vec<_>>().as_slice() {
+        ["agent", _, channel, _, ..] => Some(channel),
+        _ => None,
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::search::{self, Hit, Query};
-use crate::types::{Append, Page, Reading, ScopeRow};
+use crate::types::{Append, Page, Reading, ScopeRow, SetAside};
 use async_trait::async_trait;
 use segue_core::entry::{Record, Seq};
 use segue_core::message::MessageId;
@@ -80,6 +80,17 @@ pub trait Store: Send + Sync {
     /// use anyway.
     async fn aside(&self, _scope: &Key) -> Result<Vec<String>, Error> {
         Ok(Vec::new())
+    }
+
+    /// Lists what was set aside because it cannot be read or was never acknowledged. It may hold what people said.
+    async fn copies(&self) -> Result<Vec<SetAside>, Error> {
+        Ok(Vec::new())
+    }
+
+    /// Deletes what was set aside, for good. Numbers that were used there are not used again, and messages that were
+    /// accepted there are not accepted again.
+    async fn discard(&self, _copies: &[SetAside]) -> Result<(), Error> {
+        Ok(())
     }
 
     /// Checks what only this store can check, of one scope or of the store as a whole, and says what is

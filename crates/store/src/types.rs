@@ -9,6 +9,8 @@ use segue_core::segment;
 use segue_core::session::Number;
 use segue_core::span::Spans;
 use segue_core::state::State;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Entries to append, all or none of them.
@@ -150,6 +152,27 @@ impl ScopeRow {
             messages: state.messages,
             updated_at: state.clock,
         }
+    }
+}
+
+/// Something that was set aside, because it cannot be read or was never acknowledged.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SetAside {
+    /// The scope that it belongs to, if that can still be told.
+    pub scope: Option<scope::Key>,
+    /// The segment, if it is one.
+    pub segment: Option<segment::Number>,
+    /// Where it is.
+    pub place: PathBuf,
+    /// Who speaks in it, as far as it can be read.
+    pub senders: BTreeSet<String>,
+    /// How many entries cannot be read.
+    pub unreadable: u64,
+}
+
+impl SetAside {
+    pub(crate) fn at(place: &Path, scope: Option<scope::Key>) -> Self {
+        Self { scope, segment: None, place: place.to_owned(), senders: BTreeSet::new(), unreadable: 0 }
     }
 }
 

@@ -76,6 +76,56 @@ fn x6_a_session_or_a_person_is_erased_on_request() {
     }
 }
 
+/// What was set aside because it cannot be read holds what people said, too.
+#[test]
+fn x6_a_person_is_erased_from_what_was_set_aside() {
+    let world = World::new();
+    let talk = r#"{"at":"2026-03-01T10:00:00Z","channel":"telegram","peer":"111","text":"MARKONE: my name is Ann."}
+{"at":"2026-03-01T10:01:00Z","channel":"telegram","peer":"111","text":"/new"}
+{"at":"2026-03-01T10:02:00Z","channel":"telegram","peer":"111","text":"MARKTWO is the second thing"}
+{"at":"2026-03-01T10:03:00Z","channel":"telegram","group":"-5","sender":"111","text":"MARKTHREE in the group"}
+{"at":"2026-03-01T10:04:00Z","channel":"telegram","group":"-6","sender":"222","text":"OTHER: in another group"}
+{"at":"2026-03-01T10:05:00Z","channel":"telegram","peer":"333","text":"OTHER: somebody else"}
+{"at":"2026-03-01T10:06:00Z","channel":"discord","group":"-7","sender":"444","text":"OTHER: elsewhere"}
+"#;
+    world.file("people.jsonl", talk);
+    world.run(&["replay", "people.jsonl", "--store", "files:log"]).expect_code(0);
+    world.file("segue.toml", "[store]\nurl = \"files:log\"\n");
+    let sessions = world.path("log/sessions");
+    let spoil = |file: &str, from: &str, to: &str| {
+        let path = sessions.join(file);
+        let whole = fs::read_to_string(&path).unwrap();
+        assert!(whole.contains(from), "{whole}");
+        fs::write(&path, whole.replacen(from, to, 1)).unwrap();
+    };
+    for folder in ["agent_main_telegram_direct_111", "agent_main_telegram_direct_333"] {
+        spoil(&format!("{folder}/journal.jsonl"), "\"kind\":\"opened\"", "\"kind\":");
+    }
+    for folder in ["agent_main_telegram_group_-5", "agent_main_discord_group_-7"] {
+        spoil(&format!("{folder}/000001.jsonl"), "\"kind\":\"decision\"", "\"kind\":");
+    }
+    // The warnings that the store cannot be read are told elsewhere.
+    let told = |line: &str, code: i32| {
+        let out = world.run(&line.split(' ').collect::<Vec<_>>()).expect_code(code).out;
+        format!("$ segue {line}\n{out}")
+    };
+    let seen = [
+        told("erase --person telegram:111 --dry-run", 0),
+        told("erase --person telegram:111 --dry-run --json", 0),
+        told("erase --person telegram:111", 0),
+        told("erase --person telegram:111", 1),
+        told("scopes", 0),
+    ]
+    .concat();
+    check!("erase_set_aside", seen);
+    let holds = |mark: &str| {
+        let files = files(&world.path("log"));
+        files.iter().filter(|(_, bytes)| String::from_utf8_lossy(bytes).contains(mark)).count()
+    };
+    assert_eq!(holds("OTHER"), 3);
+    assert_eq!(holds("MARK"), 0);
+}
+
 /// An erased message is gone, everywhere, and the proof still holds.
 #[test]
 fn erase_and_what_is_seen_of_it() {

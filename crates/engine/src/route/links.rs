@@ -91,6 +91,15 @@ impl Links {
         self.names.get(&(channel.to_owned(), peer.to_owned())).map(String::as_str)
     }
 
+    /// Tells whether a person, given by a link's name or as `channel:peer`, may speak in a channel.
+    pub(crate) fn may_speak_in(&self, person: &str, channel: &str) -> bool {
+        let in_channel = |address: &str| place(address).is_some_and(|(found, _)| found == channel);
+        match self.people.get(person) {
+            Some(addresses) => addresses.iter().any(|address| in_channel(address)),
+            None => in_channel(person),
+        }
+    }
+
     /// Tells whether a person has that name.
     pub fn knows(&self, name: &str) -> bool {
         self.people.contains_key(name)

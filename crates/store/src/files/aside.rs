@@ -7,7 +7,7 @@
 //! What can still be read in there is used for one thing only: no number of a session or an entry is used again, and a
 //! message that was accepted is not accepted a second time.
 
-use super::disk::{Disk, beside, sync_parent, unavailable};
+use super::disk::{Disk, beside, replace, sync_parent, unavailable};
 use super::line::Line;
 use super::name::Sheet;
 use super::scan::read_key;
@@ -16,15 +16,23 @@ use segue_core::entry::{Body, Seq};
 use segue_core::message::MessageId;
 use segue_core::scope::Key;
 use segue_core::session::Number;
+use serde::{Deserialize, Serialize};
 use std::fs;
 use std::path::{Path, PathBuf};
+
+/// What is added to the name of what was set aside, before a number.
+pub(super) const DAMAGED: &str = ".damaged-";
+
+/// The file that stays of a scope that was set aside and then erased.
+const LEFT: &str = "left.json";
 
 /// How far behind the last entry that can still be read a scope goes on. Entries may be lost behind it, and who has decided
 /// on the last one of those must not be taken for someone who knows the scope as it is now.
 const HEAD_GAP: u64 = 1_000_000;
 
 /// What is known of what was set aside.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct Left {
     /// The highest number that a session can have had.
     pub session: u32,
@@ -64,7 +72,7 @@ impl Left {
 
 /// Lists what was set aside of a scope.
 pub(super) fn list(folder: &Path) -> Vec<PathBuf> {
-    let names = (1..).map(|n: u32| beside(folder, &format!(".damaged-{n}")));
+    let names = (1..).map(|n: u32| beside(folder, &format!("{DAMAGED}{n}")));
     names.take_while(|path| path.exists()).collect()
 }
 
@@ -72,8 +80,15 @@ pub(super) fn list(folder: &Path) -> Vec<PathBuf> {
 pub(super) fn read(folders: &[PathBuf]) -> Left {
     let mut left = Left { session: 0, head: Seq::ZERO, ids: Vec::new(), unreadable: 0 };
     for folder in folders {
-        let files = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
-        for path in files.filter(|path| path.extension().is_some_and(|extension| extension == "jsonl")) {
+        let kept =
+            fs::read(folder.join(LEFT)).ok().and_then(|bytes| serde_json::from_slice::<Left>(&bytes).ok());
+        if let Some(kept) = kept {
+            left.session = left.session.max(kept.session.saturating_add(kept.unreadable));
+            left.head = left.head.max(kept.head);
+            left.ids.extend(kept.ids);
+        }
+        let is_log = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "jsonl");
+        for path in content(folder).into_iter().filter(is_log) {
             // The journal may be gone as a whole. No session opens without a segment of its own.
             let name = path.file_name().and_then(|name| name.to_str());
             let segment = name.and_then(Sheet::segment_named).map_or(0, |number| number.0);
@@ -87,13 +102,34 @@ pub(super) fn read(folders: &[PathBuf]) -> Left {
     left
 }
 
+/// Lists the files of something that was set aside; none once it was erased.
+pub(super) fn content(folder: &Path) -> Vec<PathBuf> {
+    let files = fs::read_dir(folder).into_iter().flatten().flatten();
+    let files = files.filter(|file| file.file_name().to_str() != Some(LEFT));
+    let mut files: Vec<PathBuf> = files.map(|file| file.path()).filter(|path| !path.is_dir()).collect();
+    files.sort();
+    files
+}
+
+/// Writes down what must be known of something that was set aside once its files are deleted.
+pub(super) fn keep_numbers(disk: &dyn Disk, folder: &Path) -> Result<(), Error> {
+    if content(folder).is_empty() {
+        return Ok(());
+    }
+    let path = folder.join(LEFT);
+    let left = read(&[folder.to_owned()]);
+    let text = serde_json::to_string(&left).map_err(|error| Error::damaged(LEFT, error))?;
+    replace(disk, &path, text.as_bytes())
+}
+
 /// Tells of what was set aside and not talked to since: nobody who looks at scopes would see it.
 pub(super) fn forsaken(sessions: &Path) -> Result<Vec<String>, Error> {
     let mut found = Vec::new();
     for entry in fs::read_dir(sessions).map_err(|error| unavailable(sessions, &error))?.flatten() {
         let name = entry.file_name();
-        let Some((scope, _)) = name.to_str().and_then(|name| name.split_once(".damaged-")) else { continue };
-        if entry.path().is_dir() && !sessions.join(scope).exists() {
+        let Some((scope, _)) = name.to_str().and_then(|name| name.split_once(DAMAGED)) else { continue };
+        let is_forsaken = entry.path().is_dir() && !sessions.join(scope).exists();
+        if is_forsaken && !content(&entry.path()).is_empty() {
             found.push(format!("{} holds a scope that could not be read", entry.path().display()));
         }
     }
@@ -108,7 +144,7 @@ pub(super) fn move_away(disk: &dyn Disk, folder: &Path, key: &Key, why: Error) -
     if read_key(folder).is_ok_and(|found| found != *key) || !has_readable_files(folder) {
         return Err(why);
     }
-    let names = (1..).map(|n: u32| beside(folder, &format!(".damaged-{n}")));
+    let names = (1..).map(|n: u32| beside(folder, &format!("{DAMAGED}{n}")));
     let Some(aside) = names.into_iter().find(|path| !path.exists()) else { return Err(why) };
     disk.rename(folder, &aside).map_err(|error| unavailable(&aside, &error))?;
     sync_parent(disk, &aside)?;

@@ -1,5 +1,6 @@
 //! Mending: brings the files of a scope back to the last append that was whole.
 
+use super::aside;
 use super::disk::{Disk, beside, sync_parent, unavailable};
 use super::erase::Change;
 use super::name::Sheet;
@@ -10,7 +11,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// What is added to the name of a file that cannot be read.
-const DAMAGED: &str = ".damaged-";
+const DAMAGED: &str = aside::DAMAGED;
+
+/// What is added to the name of a file for what a crash left of an append to it.
+const TORN: &str = ".torn";
 
 /// Cuts off what a crash left of an append. It was never acknowledged, but it is moved aside all the
 /// same: somebody may want to know what it was.
@@ -59,15 +63,24 @@ pub(super) fn move_broken(disk: &dyn Disk, folder: &Path, scans: &Scans) -> Resu
 
 /// Lists the files that were moved out of the way.
 pub(super) fn moved(folder: &Path) -> Vec<PathBuf> {
-    let files = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
-    let is_moved = |path: &PathBuf| path.to_string_lossy().contains(DAMAGED);
-    let mut moved: Vec<PathBuf> = files.filter(is_moved).collect();
-    moved.sort();
-    moved
+    named(folder, |name| name.contains(DAMAGED))
+}
+
+/// Lists what crashes left of appends.
+pub(super) fn torn(folder: &Path) -> Vec<PathBuf> {
+    named(folder, |name| name.ends_with(TORN))
+}
+
+fn named(folder: &Path, is_meant: impl Fn(&str) -> bool) -> Vec<PathBuf> {
+    let files = fs::read_dir(folder).into_iter().flatten().flatten();
+    let files = files.filter(|file| file.file_name().to_str().is_some_and(&is_meant));
+    let mut found: Vec<PathBuf> = files.map(|file| file.path()).collect();
+    found.sort();
+    found
 }
 
 fn set_aside(disk: &dyn Disk, scan: &Scan, at: u64) -> Result<(), Error> {
-    let aside = beside(&scan.path, ".torn");
+    let aside = beside(&scan.path, TORN);
     let mut bytes = scan.bytes[at as usize..].to_vec();
     bytes.push(b'\n');
     disk.append(&aside, &bytes).map_err(|error| unavailable(&aside, &error))?;

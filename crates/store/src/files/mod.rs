@@ -7,7 +7,8 @@
 //! DIR/sessions/SCOPE/dropped.jsonl        what must be known of segments that were deleted
 //! DIR/sessions/SCOPE/*.torn               what a crash left of appends that were never acknowledged
 //! DIR/sessions/SCOPE/*.damaged-1          an open segment that could not be read any more, with every byte
-//! DIR/sessions/SCOPE.damaged-1/           a scope whose journal could not be read any more, with every byte
+//! DIR/sessions/SCOPE.damaged-1/           a scope whose journal could not be read any more, with every byte; once that
+//!                                         was erased, `left.json` with the numbers that it used
 //! DIR/sessions/index.json.digest          what the index was when it was last written here
 //! DIR/sessions/garbage.jsonl              which scopes have segments that are yet to be deleted
 //! DIR/sessions/store.lock                 held by the one process that has the store open
@@ -19,6 +20,7 @@
 mod append;
 mod aside;
 mod audit;
+mod copies;
 mod disk;
 mod erase;
 mod fold;
@@ -37,7 +39,7 @@ mod tests;
 
 use crate::error::Error;
 use crate::store::Store;
-use crate::types::{Append, Page, Reading, ScopeRow};
+use crate::types::{Append, Page, Reading, ScopeRow, SetAside};
 use async_trait::async_trait;
 use disk::Disk;
 use index::Index;
@@ -274,6 +276,15 @@ impl Store for Files {
 
     async fn aside(&self, scope: &Key) -> Result<Vec<String>, Error> {
         self.with(scope, |scope| Ok(scope.problems.clone())).await
+    }
+
+    async fn copies(&self) -> Result<Vec<SetAside>, Error> {
+        self.work(copies::list).await
+    }
+
+    async fn discard(&self, copies: &[SetAside]) -> Result<(), Error> {
+        let copies = copies.to_vec();
+        self.work(move |inner| copies::discard(inner, &copies)).await
     }
 
     async fn audit(&self, scope: Option<&Key>) -> Result<Vec<String>, Error> {

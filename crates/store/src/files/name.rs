@@ -42,6 +42,24 @@ pub(super) fn folder(key: &Key) -> String {
     name
 }
 
+/// Finds the key whose folder has a name. Names that had to be shortened do not tell.
+pub(super) fn key(name: &str) -> Option<Key> {
+    let mut bytes = Vec::with_capacity(name.len());
+    let mut rest = name.bytes();
+    while let Some(byte) = rest.next() {
+        bytes.push(match byte {
+            b'_' => b':',
+            b'%' => {
+                let code = [rest.next()?, rest.next()?];
+                u8::from_str_radix(std::str::from_utf8(&code).ok()?, 16).ok()?
+            }
+            byte => byte,
+        });
+    }
+    let key: Key = String::from_utf8(bytes).ok()?.parse().ok()?;
+    (folder(&key) == name).then_some(key)
+}
+
 fn push_code(name: &mut String, byte: u8) {
     // Writing to a string cannot fail.
     let _ = write!(name, "%{byte:02x}");
@@ -115,6 +133,8 @@ mod tests {
         fn folders_never_meet(a in "[a-cA-C:_%~./é-]{1,60}", b in "[a-cA-C:_%~./é-]{1,60}") {
             let (name, other) = (name_of(&a), name_of(&b));
             prop_assert_eq!(name.to_lowercase() == other.to_lowercase(), a == b);
+            let found = key(&name).map(|key| key.as_str().to_owned());
+            prop_assert_eq!(found, (!name.contains('~')).then_some(a));
             prop_assert!(name.len() <= FOLDER_BYTES_MAX && !name.contains(['.', '/', '\\', ':']));
         }
     }

@@ -1,6 +1,7 @@
 //! Opening: takes the lock, reads the index and the names of the folders, and mends the index where the
 //! two do not fit. The scopes themselves are read when they are used.
 
+use super::aside;
 use super::disk::{Disk, sync_parent, unavailable};
 use super::index::{Found, Index, Pace};
 use super::name::{self, Sheet};
@@ -94,7 +95,11 @@ impl Inner {
         let folders = self.folders()?;
         let forgotten = lock(&self.index)
             .forget(|key| !key.parse().is_ok_and(|key| folders.contains(&name::folder(&key))));
-        for key in forgotten {
+        // Where a scope was set aside, that is what is told of it.
+        let is_aside = |key: &String| {
+            key.parse().is_ok_and(|key| !aside::list(&self.sessions.join(name::folder(&key))).is_empty())
+        };
+        for key in forgotten.into_iter().filter(|key| !is_aside(key)) {
             let repair = format!("scope {key} is not listed any more, because its folder is missing");
             tracing::warn!("{repair}");
             lock(&self.repairs).push(repair);

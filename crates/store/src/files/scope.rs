@@ -135,7 +135,7 @@ impl Scope {
         let told = |aside: &PathBuf| {
             format!("{} holds what could not be read of scope {key}, with every byte", aside.display())
         };
-        self.problems.extend(asides.iter().map(told));
+        self.problems.extend(asides.iter().filter(|aside| !aside::content(aside).is_empty()).map(told));
     }
 
     fn hide_missing(&mut self, state: &mut State, scans: &Scans) {

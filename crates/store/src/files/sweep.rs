@@ -1,6 +1,7 @@
 //! Sweeping: deletes the files of dropped segments, now or at a later try.
 
 use super::disk::{Disk, beside, replace, sync_parent, unavailable};
+use super::mend;
 use super::name::Sheet;
 use super::scan::list_segments;
 use super::scope::Scope;
@@ -136,7 +137,9 @@ impl Scope {
             remains::note_dropped(disk, &self.folder, segment)?;
             self.noted.insert(segment);
         }
-        for path in [beside(&path, ".torn"), path] {
+        let moved = mend::moved(&self.folder).into_iter();
+        let moved = moved.filter(|file| file.to_string_lossy().starts_with(&*path.to_string_lossy()));
+        for path in moved.chain([beside(&path, ".torn"), path.clone()]) {
             if let Err(error) = disk.remove(&path)
                 && path.exists()
             {

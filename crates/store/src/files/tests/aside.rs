@@ -166,6 +166,89 @@ fn l10_a_scope_without_a_journal_uses_no_number_again() {
     }
 }
 
+/// X-6: what was set aside is deleted on request; what it used is never used again.
+#[test]
+fn x6_what_was_set_aside_can_be_deleted_and_its_numbers_stay() {
+    for used in [false, true] {
+        let dir = folder();
+        let mut desk = Desk::new(dir.path());
+        three_sessions(&mut desk);
+        let id = segue_core::message::MessageId("77".into());
+        let message = segue_core::message::Message { message_id: Some(id), ..say_text("once") };
+        let once = Command::Say { role: segue_core::message::Role::User, message };
+        desk.run(&once);
+        desk.close();
+        let path = desk.scope_path("journal.jsonl");
+        let whole = fs::read_to_string(&path).unwrap();
+        fs::write(&path, whole.replacen("{\"seq\"", "{\"sqe\"", 1)).unwrap();
+        desk.reopen();
+        let load = |desk: &Desk| {
+            desk.inner().with_or_aside(&desk.scope, |scope| Ok(scope.state.clone())).unwrap().unwrap()
+        };
+        let found = used.then(|| load(&desk));
+        let copies = crate::files::copies::list(desk.inner()).unwrap();
+        let [copy] = copies.as_slice() else { panic!("{copies:?}") };
+        assert_eq!(copy.scope.as_ref(), Some(&desk.scope), "by the name of its folder");
+        assert_eq!((copy.unreadable, used), (1, !path.exists()), "who looks moves nothing");
+        crate::files::copies::discard(desk.inner(), &copies).unwrap();
+        for (file, bytes) in super::layout::all_files(dir.path()) {
+            assert!(!String::from_utf8_lossy(&bytes).contains("once"), "{}", file.display());
+        }
+        assert_eq!(crate::files::copies::list(desk.inner()).unwrap(), []);
+        desk.reopen();
+        let after = load(&desk);
+        let found = found.unwrap_or_else(|| std::sync::Arc::clone(&after));
+        assert_eq!((after.head, after.next_session), (found.head, found.next_session));
+        assert!(after.next_session >= Number(4) && after.head.0 > 1_000_000);
+        assert_eq!(desk.problems(), Vec::<String>::new());
+        desk.expected = super::Expected { state: Some(after), log: Default::default() };
+        assert!(matches!(desk.try_run(&once), Err((crate::Error::Duplicate { .. }, _))));
+        desk.run(&say("it goes on"));
+    }
+}
+
+/// X-6: files that were set aside inside a scope are known by their segment, and go alone.
+#[test]
+fn x6_segments_that_were_set_aside_are_known_with_who_speaks_in_them() {
+    let dir = folder();
+    let mut desk = Desk::new(dir.path());
+    let message = segue_core::message::Message { sender: Some("111".into()), ..say_text("to a group") };
+    desk.run(&Command::Say { role: segue_core::message::Role::User, message });
+    desk.say("and more");
+    desk.new_session();
+    desk.say("two");
+    desk.close();
+    for (file, part) in [("000001.jsonl", "and more\""), ("000002.jsonl", "two\"")] {
+        let path = desk.scope_path(file);
+        let whole = fs::read_to_string(&path).unwrap();
+        fs::write(&path, whole.replacen(part, part.trim_end_matches('"'), 1)).unwrap();
+    }
+    fs::write(desk.scope_path("000002.jsonl.torn"), "{\"seq\":99,").unwrap();
+    desk.reopen();
+    let copies = crate::files::copies::list(desk.inner()).unwrap();
+    let told = |copy: &crate::SetAside| {
+        let name = copy.place.file_name().unwrap().to_str().unwrap().to_owned();
+        (name, copy.segment.unwrap().0, copy.senders.len(), copy.unreadable)
+    };
+    assert_eq!(
+        copies.iter().map(told).collect::<Vec<_>>(),
+        [
+            ("000001.jsonl".to_owned(), 1, 1, 1),
+            ("000002.jsonl.damaged-1".to_owned(), 2, 0, 1),
+            ("000002.jsonl.torn".to_owned(), 2, 0, 1),
+        ]
+    );
+    crate::files::copies::discard(desk.inner(), &copies).unwrap();
+    for (file, bytes) in super::layout::all_files(dir.path()) {
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        assert!(!text.contains("to a group") && !text.contains("two"), "{}", file.display());
+    }
+    desk.reopen();
+    desk.expected.state = Some(desk.state());
+    desk.say("it goes on");
+    assert_eq!(desk.texts(2), ["it goes on"]);
+}
+
 /// X-5: a file that cannot be opened says nothing about what is in it, and the scope stays where it is.
 #[test]
 fn x5_a_scope_whose_files_cannot_be_opened_is_not_moved() {
