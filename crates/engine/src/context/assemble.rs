@@ -21,6 +21,10 @@ use segue_signals::context::EstimatedTokens;
 use segue_store::{Filter, Reading, Take};
 use std::sync::Arc;
 
+/// Why reasoning is not shown.
+const UNTHOUGHT: &str =
+    "the model's own reasoning is too long here and left out: it is shown whole or not at all";
+
 /// Which messages the rolling summary stands for.
 struct Rolled {
     end: usize,
@@ -81,6 +85,7 @@ impl Engine {
         let shown: Vec<&Item> = tail.items(place, tail.end()).filter(is_shown).collect();
         context.older = place.saturating_sub(usize::from(in_front.is_some() && place > 0));
         context.list_messages(&tail.recent().view, &shown);
+        context.list_unthought(tail.unthought_from(place));
         let front: u64 = context.front.iter().map(|front| front.tokens).sum();
         context.tokens = front + tail.cost_from(place);
         context.messages = shown.into_iter().map(|item| Arc::clone(&item.told)).collect();
@@ -243,6 +248,19 @@ impl Context {
                     why: why.to_owned(),
                 });
             }
+        }
+    }
+
+    /// Says of how many messages the reasoning is not shown.
+    fn list_unthought(&mut self, messages: usize) {
+        if messages > 0 {
+            self.sources.push(Source {
+                part: Part::Messages,
+                session: self.session.clone(),
+                segment: None,
+                messages,
+                why: UNTHOUGHT.to_owned(),
+            });
         }
     }
 

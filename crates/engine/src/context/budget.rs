@@ -1,6 +1,6 @@
 //! The budget: how many tokens a context may take, and how they are counted.
 
-use segue_core::message::Message;
+use segue_core::message::{Message, Reasoning};
 use segue_core::pins::Model;
 use segue_signals::context::TokenCounter;
 use std::fmt;
@@ -71,9 +71,19 @@ impl<'a> Budget<'a> {
             // The id stands at the call and once more at its result, which may have to be made up.
             2 * count(&call.id) + count(&call.name) + count(&call.arguments) + 2 * FRAME_TOKENS
         });
-        let own = message.reasoning.iter().filter(|one| self.model.is_some_and(|model| model.made(one)));
-        let reasoning = own.map(|one| count(&one.text) + count(&one.signature) + FRAME_TOKENS);
-        self.text(&message.text) + calls.sum::<u64>() + reasoning.sum::<u64>()
+        self.text(&message.text) + calls.sum::<u64>() + self.reasoning(message)
+    }
+
+    /// Counts what the model is given back of its reasoning in a message.
+    pub(super) fn reasoning(&self, message: &Message) -> u64 {
+        let count = |text: &str| self.counter.count(text);
+        let shown = message.reasoning.iter().filter(|one| self.gives_back(one));
+        shown.map(|one| count(&one.text) + count(&one.signature) + FRAME_TOKENS).sum()
+    }
+
+    /// Tells whether the model is given a block of reasoning back: one of its own, and signed.
+    pub(super) fn gives_back(&self, one: &Reasoning) -> bool {
+        self.model.is_some_and(|model| model.made(one)) && !one.signature.trim().is_empty()
     }
 }
 

@@ -43,6 +43,8 @@ pub(super) struct Tail<'a> {
     costs: Vec<u64>,
     /// The places of those that were clipped.
     clipped: Vec<usize>,
+    /// The places of those that are shown without what the model thought.
+    unthought: Vec<usize>,
 }
 
 impl<'a> Tail<'a> {
@@ -62,6 +64,7 @@ impl<'a> Tail<'a> {
             items: Vec::new(),
             costs: Vec::new(),
             clipped: Vec::new(),
+            unthought: Vec::new(),
         }
     }
 
@@ -104,6 +107,9 @@ impl<'a> Tail<'a> {
                 cost = self.budget.message(&clipped);
                 let text = clipped.text.clone();
                 self.clipped.push(self.from);
+                if clipped.reasoning.len() < message.reasoning.len() {
+                    self.unthought.push(self.from);
+                }
                 item.told = Arc::new(Told { text, message: Some(clipped), ..*item.told });
                 item.gleaned = Arc::default();
             }
@@ -140,6 +146,11 @@ impl<'a> Tail<'a> {
             self.recent.notes.put(range, Arc::clone(&notes));
         }
         notes
+    }
+
+    /// Counts the messages from a place on that are shown without what the model thought.
+    pub(super) fn unthought_from(&self, place: usize) -> usize {
+        self.unthought.iter().filter(|at| **at >= place).count()
     }
 
     /// Returns the place of the oldest message that was read.

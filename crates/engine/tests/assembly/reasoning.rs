@@ -52,6 +52,42 @@ async fn l7_foreign_signatures_are_dropped_when_the_model_changed() {
     assert_eq!((responses, anthropic, again), (vec!["SEALED"], vec!["SIGNED"], own));
 }
 
+/// L-7: reasoning is shown whole or not at all, since providers refuse what was changed; the budget holds either way.
+#[tokio::test]
+async fn l7_reasoning_that_does_not_fit_is_left_out_whole() {
+    let mut table = Table::new(&models()).await;
+    table.say(Role::User, "why is the sky blue?").await;
+    let mut said = Message::text("Rayleigh scattering.");
+    let long = format!("BEGIN{}END", "x7Kq".repeat(10_000));
+    said.reasoning = vec![
+        thought(ReasoningForm::Thinking, "SHORT", "thinker-4"),
+        thought(ReasoningForm::Thinking, &long, "thinker-4"),
+    ];
+    table.take(Role::Assistant, said.clone()).await.unwrap();
+    table.say(Role::User, "and at dusk?").await;
+    let context = table.context(8_000).await.unwrap();
+    assert!(context.tokens <= 7_000, "{}", context.tokens);
+    let shown = context.project(Shape::Anthropic).to_string();
+    assert!(shown.contains("Rayleigh scattering."), "{shown}");
+    assert!(!shown.contains("SHORT") && !shown.contains("BEGIN"), "all of its blocks or none: {shown}");
+    let why = "the model's own reasoning is too long here and left out: it is shown whole or not at all";
+    let told: Vec<_> = context.sources.iter().filter(|source| source.why == why).collect();
+    assert_eq!(told.iter().map(|source| source.messages).collect::<Vec<_>>(), [1]);
+    // Where there is room it is there, and the log has it in any case.
+    let context = table.context(1_000_000).await.unwrap();
+    assert!(context.sources.iter().all(|source| source.why != why));
+    let shown = context.project(Shape::Anthropic).to_string();
+    assert!(shown.contains("SHORT") && shown.contains(&long));
+    // It is the words that are clipped beside reasoning that fits.
+    let mut said = Message::text(format!("It is {}.", "scattered ".repeat(20_000)));
+    said.reasoning = vec![thought(ReasoningForm::Thinking, "FITS", "thinker-4")];
+    table.take(Role::Assistant, said).await.unwrap();
+    let context = table.context(8_000).await.unwrap();
+    assert!(context.tokens <= 7_000, "{}", context.tokens);
+    let shown = context.project(Shape::Anthropic).to_string();
+    assert!(shown.contains("FITS") && shown.contains("characters are left out here"), "{shown}");
+}
+
 /// A limit on everything: what a model thought counts as part of its message.
 #[tokio::test]
 async fn l7_reasoning_counts_as_part_of_its_message() {

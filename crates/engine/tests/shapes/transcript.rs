@@ -52,10 +52,13 @@ fn reasoning() -> impl Strategy<Value = Reasoning> {
     let ids = ["rs_1", "rs_2", "", "rs_", "msg_1", "rs_a b"].map(|id| Some(id.to_owned()));
     let ids = select(ids.into_iter().chain([None]).collect::<Vec<_>>());
     let signatures = prop_oneof![1 => select(&BLANKS[..]).prop_map(str::to_owned), 5 => "[A-Za-z0-9+/]{8}"];
-    (select(forms.to_vec()), text(), signatures, ids, select(&MODELS[..])).prop_map(
-        |(form, text, signature, id, model)| {
-            let signature = if signature.len() == 8 { format!("{signature}~{model}") } else { signature };
-            Reasoning { form, text, signature, id, model: model.to_owned() }
+    // Most are small; some are longer than a small window, and a few longer than a large one.
+    let sizes = || prop_oneof![60 => Just(1), 12 => Just(500), 1 => Just(60_000)];
+    (select(forms.to_vec()), text(), signatures, ids, select(&MODELS[..]), sizes(), sizes()).prop_map(
+        |(form, text, signature, id, model, short, long)| {
+            let signed = || format!("{}~{model}", signature.repeat(short));
+            let signature = if signature.len() == 8 { signed() } else { signature };
+            Reasoning { form, text: text.repeat(long), signature, id, model: model.to_owned() }
         },
     )
 }
