@@ -32,6 +32,21 @@ pub trait Store: Send + Sync {
     /// if an entry goes to a sealed segment; then nothing was changed.
     async fn append(&self, append: Append) -> Result<(), Error>;
 
+    /// Appends one after the other, each all or none of it, up to the first that cannot be. Tells how many were, and why
+    /// not all.
+    ///
+    /// Returns once those are durable. A store may let them share a commit; a crash leaves the first ones, however many.
+    async fn append_all(&self, appends: Vec<Append>) -> (usize, Result<(), Error>) {
+        let mut written = 0;
+        for append in appends {
+            if let Err(error) = self.append(append).await {
+                return (written, Err(error));
+            }
+            written += 1;
+        }
+        (written, Ok(()))
+    }
+
     /// Finds the entry by which a message was accepted.
     async fn seen(&self, scope: &Key, id: &MessageId) -> Result<Option<Seq>, Error>;
 

@@ -120,6 +120,24 @@ fn a_turn_is_one_sync_on_threads_too() {
     assert_eq!(syncs, turns);
 }
 
+/// who brings many waits for one sync.
+#[test]
+fn x12_many_appends_are_one_sync() {
+    let _alone = alone();
+    let folder = tempfile::tempdir().unwrap();
+    let mut world = sqlite(folder.path(), 1).remove(0);
+    let syncs = syncs_of(async {
+        let (mut state, mut appends) = (world.state().await, Vec::new());
+        for turn in 0..100 {
+            let (append, _) = world.append_of(state, &world::said(&format!("message {turn}"))).unwrap();
+            state = append.next.clone();
+            appends.push(append);
+        }
+        assert!(matches!(world.store.append_all(appends).await, (100, Ok(()))));
+    });
+    assert_eq!(syncs, 1);
+}
+
 #[test]
 fn reading_syncs_nothing() {
     let _alone = alone();

@@ -3,6 +3,7 @@
 //! A message keeps the id that the other program gave it, or gets one that depends on what it says. So a second import
 //! changes nothing, and one of a file that has grown takes over what is new.
 
+mod batch;
 mod blocks;
 mod branches;
 mod claude_code;
@@ -29,6 +30,7 @@ use segue_core::message::{Message, MessageId, Role};
 use segue_core::pins::Capture;
 use segue_core::scope;
 use segue_core::session::{Key, Number, Title};
+use std::collections::VecDeque;
 
 /// A conversation from elsewhere.
 #[derive(Debug, Clone, PartialEq)]
@@ -84,10 +86,16 @@ impl Engine {
         let prefix = fingerprint(&conversation);
         let mut imported = Imported { session: None, taken: 0, known: 0 };
         let mut last_known = None;
-        for (at, (time, role, mut message)) in conversation.messages.into_iter().enumerate() {
+        let with_id = |(at, (time, role, mut message)): (usize, (Timestamp, Role, Message))| {
             let own = || MessageId(format!("import:{prefix}:{at}"));
-            let id = message.message_id.get_or_insert_with(own).clone();
-            if let Some(seq) = self.store.seen(scope, &id).await? {
+            message.message_id.get_or_insert_with(own);
+            (time, role, message)
+        };
+        let mut rest: VecDeque<_> = conversation.messages.into_iter().enumerate().map(with_id).collect();
+        while let Some((time, role, message)) = rest.pop_front() {
+            if let Some(id) = &message.message_id
+                && let Some(seq) = self.store.seen(scope, id).await?
+            {
                 imported.known += 1;
                 last_known = Some(seq);
                 continue;
@@ -108,6 +116,7 @@ impl Engine {
                 Delivery::First => imported.taken += 1,
                 Delivery::Again => imported.known += 1,
             }
+            imported.taken += self.keep_more(scope, outcome.session, &mut rest).await?;
         }
         // Where a part had been there before, the session has its pins already.
         if let (Some(session), Some(pins), 0) = (&imported.session, conversation.pins, imported.known) {

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may fail")]
 
 mod deciding;
+mod importing;
 mod lifecycle;
 mod memory;
 mod navigation;

@@ -116,6 +116,10 @@ impl Store for Sqlite {
         self.writer.append(append).await
     }
 
+    async fn append_all(&self, appends: Vec<Append>) -> (usize, Result<(), Error>) {
+        self.writer.append_all(appends).await
+    }
+
     async fn seen(&self, scope: &Key, id: &MessageId) -> Result<Option<Seq>, Error> {
         let (scope, id) = (scope.clone(), id.clone());
         self.query(move |db| query::seen(db, &scope, &id)).await

@@ -8,6 +8,7 @@ use crate::types::Append;
 use rusqlite::Connection;
 use segue_core::entry::{Bytes, Record, Seq};
 use segue_core::scope::Key;
+use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
@@ -38,6 +39,8 @@ type Answer<T> = oneshot::Sender<Result<T, Error>>;
 
 enum Job {
     Append(Box<Append>, Answer<()>),
+    /// Those of one who brings many: they have a commit of their own.
+    Appends(VecDeque<Turn>),
     Chore(Chore),
 }
 
@@ -91,6 +94,32 @@ impl Writer {
             let _ = jobs.try_send(Job::Chore(Chore::Checkpoint(Waiting::one_more(&self.waiting))));
         }
         answered.try_recv().map_err(|_| gone())?
+    }
+
+    /// Appends one after the other, in one commit; tells how many were, and why not all.
+    pub(super) async fn append_all(&self, appends: Vec<Append>) -> (usize, Result<(), Error>) {
+        let turn = |append| {
+            let (answer, answered) = oneshot::channel();
+            ((Box::new(append), answer), answered)
+        };
+        let (turns, answers): (VecDeque<Turn>, Vec<_>) = appends.into_iter().map(turn).unzip();
+        let _waiting = Waiting::one_more(&self.waiting);
+        let sent = match &self.jobs {
+            Some(jobs) => jobs.send(Job::Appends(turns)).await.map_err(|_| gone()),
+            None => Err(gone()),
+        };
+        if let Err(error) = sent {
+            return (0, Err(error));
+        }
+        let mut written = 0;
+        for answered in answers {
+            // Those behind one that cannot be appended were decided on it, and cannot be either.
+            if let Err(error) = answered.await.unwrap_or_else(|_| Err(gone())) {
+                return (written, Err(error));
+            }
+            written += 1;
+        }
+        (written, Ok(()))
     }
 
     /// Returns the desk, if a turn can be written right here and keeps nobody waiting. The way to another thread and
@@ -167,13 +196,18 @@ impl Clerk {
         let desk = Arc::clone(&self.desk);
         while let Some(job) = self.inbox.blocking_recv() {
             let mut desk = desk.lock().unwrap_or_else(PoisonError::into_inner);
-            let mut chores = Vec::new();
+            let (mut chores, mut brought) = (Vec::new(), Vec::new());
             match job {
                 Job::Append(append, answer) => {
                     let before = desk.before;
-                    desk.write((append, answer), |shared| self.next_turn(shared, before, &mut chores));
+                    let next = |shared| self.next_turn(shared, before, &mut chores, &mut brought);
+                    desk.write((append, answer), next);
                 }
+                Job::Appends(turns) => desk.write_all(turns),
                 Job::Chore(chore) => chores.push(chore),
+            }
+            for turns in brought {
+                desk.write_all(turns);
             }
             for chore in chores {
                 desk.run_chore(chore);
@@ -189,6 +223,7 @@ impl Clerk {
         shared: usize,
         before: (usize, Duration),
         chores: &mut Vec<Chore>,
+        brought: &mut Vec<VecDeque<Turn>>,
     ) -> Option<Turn> {
         if shared >= SHARED_MAX {
             return None;
@@ -196,6 +231,7 @@ impl Clerk {
         loop {
             match self.next_job(shared, before)? {
                 Job::Append(append, answer) => return Some((append, answer)),
+                Job::Appends(turns) => brought.push(turns),
                 Job::Chore(chore) => chores.push(chore),
             }
         }
@@ -248,6 +284,15 @@ impl Desk {
             }
             // It is looked at after every job.
             Chore::Checkpoint(_waiting) => {}
+        }
+    }
+
+    /// Writes the turns of one who brings many, in one transaction.
+    fn write_all(&mut self, mut turns: VecDeque<Turn>) {
+        if let Some(first) = turns.pop_front() {
+            self.write(first, |_| turns.pop_front());
+            // A sync for many says nothing about how many come by themselves.
+            self.before.0 = 1;
         }
     }
 

@@ -7,7 +7,7 @@ use super::operations::{Operation, Pair};
 use super::world::{World, said};
 use segue_core::decide::Command;
 use segue_core::entry::{Bytes, Kind, Seq};
-use segue_core::message::MessageId;
+use segue_core::message::{Message, MessageId, Role};
 use segue_core::policy::Backlog;
 use segue_core::session::Number;
 use segue_store::{Error, Page, Store};
@@ -36,6 +36,7 @@ macro_rules! tests {
             c15_an_append_on_an_old_head_conflicts,
             x7_a_second_delivery_is_refused_as_a_duplicate,
             x7_a_second_delivery_is_known_after_its_session_was_dropped,
+            x12_many_appends_are_written_up_to_the_first_that_cannot_be,
             p8_dropped_content_goes_and_the_proof_stays,
             an_erased_body_leaves_its_hash,
             a_new_session_is_there_after_a_restart,
@@ -180,6 +181,40 @@ pub async fn x7_a_second_delivery_is_refused_as_a_duplicate(bench: &dyn Bench) {
     // The same id in another scope is another message.
     let mut other = World::at(world.store.clone(), "agent:main:cli:direct:you");
     other.say_as("hello", "77").await.unwrap();
+    world.verify().await;
+}
+
+/// Each is all or none, up to the first that cannot be; those behind it were decided on it.
+pub async fn x12_many_appends_are_written_up_to_the_first_that_cannot_be(bench: &dyn Bench) {
+    let mut world = World::new(bench.open());
+    world.say("hello").await;
+    let chain = async |world: &mut World, ids: &[&str]| {
+        let (mut state, mut appends) = (world.state().await, Vec::new());
+        for id in ids {
+            let message = Message { message_id: Some(MessageId((*id).into())), ..Message::text(*id) };
+            let command = Command::Say { role: Role::User, message };
+            let (append, _) = world.append_of(state, &command).unwrap();
+            state = append.next.clone();
+            appends.push(append);
+        }
+        world.store.append_all(appends).await
+    };
+    assert!(matches!(chain(&mut world, &[]).await, (0, Ok(()))));
+    assert!(matches!(chain(&mut world, &["a", "b", "c"]).await, (3, Ok(()))));
+    match chain(&mut world, &["d", "e", "b", "f"]).await {
+        (2, Err(Error::Duplicate { seq })) => {
+            let first = world.store.seen(&world.scope, &MessageId("b".into())).await.unwrap();
+            assert_eq!(Some(seq), first);
+        }
+        other => panic!("{other:?}"),
+    }
+    // Somebody else was faster.
+    let (append, _) = world.append_of(world.state().await, &said("late")).unwrap();
+    world.say("first").await;
+    assert!(matches!(world.store.append_all(vec![append]).await, (0, Err(Error::Conflict { .. }))));
+    assert_eq!(world.texts(Number(1)).await, ["hello", "a", "b", "c", "d", "e", "first"]);
+    world.verify().await;
+    reopen(bench, &mut world);
     world.verify().await;
 }
 

@@ -1,0 +1,82 @@
+//! Many messages of an import in one commit: with a commit each, thousands of them take minutes where syncs are slow.
+
+use crate::engine::Engine;
+use crate::error::Error;
+use segue_core::Timestamp;
+use segue_core::decide::{Circumstances, Command};
+use segue_core::message::{Message, Role};
+use segue_core::scope;
+use segue_core::session::Number;
+use segue_store::Append;
+use std::collections::VecDeque;
+
+/// How many messages share a commit: many enough for a slow disk, few enough for those who wait meanwhile.
+const MESSAGES_MAX: usize = 256;
+
+/// A message, and when it was said.
+type Said = (Timestamp, Role, Message);
+
+impl Engine {
+    /// Takes over the next messages of an import into its session, as long as that is latest and nothing comes between,
+    /// and tells how many. The first that is left needs the ordinary road: it is known, say, or somebody else was faster.
+    pub(super) async fn keep_more(
+        &self,
+        scope: &scope::Key,
+        session: Number,
+        rest: &mut VecDeque<Said>,
+    ) -> Result<usize, Error> {
+        let mut kept = 0;
+        loop {
+            let count = rest.len().min(MESSAGES_MAX);
+            let written = self.keep_some(scope, session, rest.iter().take(count)).await?;
+            rest.drain(..written);
+            kept += written;
+            if written < count || count == 0 {
+                return Ok(kept);
+            }
+        }
+    }
+
+    /// Each is decided on the one before and is an append of its own: a crash leaves the first ones, and the next import
+    /// goes on behind them.
+    async fn keep_some(
+        &self,
+        scope: &scope::Key,
+        session: Number,
+        messages: impl Iterator<Item = &Said>,
+    ) -> Result<usize, Error> {
+        let mut drawer = self.states.turn(scope).await;
+        let Some(mut prior) = drawer.get(scope).filter(|state| state.latest() == Some(session)) else {
+            return Ok(0);
+        };
+        let (mut appends, mut states) = (Vec::new(), Vec::new());
+        for (at, role, message) in messages {
+            let turn = self.turn(scope.clone(), None, *at, "");
+            let circumstances =
+                Circumstances { now: turn.at, fresh: self.ids.fresh(turn.at), spoken: turn.spoken };
+            let command = Command::Keep { role: *role, message: message.clone() };
+            let Ok(mut decided) = self.decide(&prior, &turn.policy, command, &circumstances).await? else {
+                break;
+            };
+            // What does more than keep a message has more to be done for it.
+            if decided.records.is_empty() || decided.opened(&prior).is_some() || !decided.garbage.is_empty() {
+                break;
+            }
+            let append = Append::of(prior, &mut decided, message.message_id.clone());
+            prior = append.next.clone();
+            states.push(append.next.clone());
+            appends.push(append);
+        }
+        let (written, done) = self.store.append_all(appends).await;
+        match written.checked_sub(1).and_then(|last| states.into_iter().nth(last)) {
+            Some(state) if done.is_ok() => drawer.put(state, None),
+            _ => drawer.forget(scope),
+        }
+        match done {
+            Ok(()) | Err(segue_store::Error::Conflict { .. } | segue_store::Error::Duplicate { .. }) => {
+                Ok(written)
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+}
