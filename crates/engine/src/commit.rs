@@ -1,13 +1,14 @@
 //! Deciding and committing a turn, again if another one was faster.
 
-use crate::beside::beside;
-use crate::context::Step;
+use crate::beside::Begun;
+use crate::context::{Step, Stepped};
 use crate::engine::{Engine, Turn};
 use crate::error::Error;
 use crate::mind::Mind;
 use crate::observe::may_carry;
 use crate::opinion::{Doubt, Opinion};
 use crate::request::{Refused, Request};
+use crate::states::Coming;
 use crate::tasks::intent::stated;
 use segue_core::decide::{Circumstances, Command, Decided};
 use segue_core::entry::Seq;
@@ -16,7 +17,6 @@ use segue_core::scope;
 use segue_core::state::State;
 use segue_core::task::intent::MessageIntent;
 use segue_store::Append;
-use std::future::Future;
 use std::sync::Arc;
 
 /// How often a turn is decided again because others were faster.
@@ -59,7 +59,7 @@ impl Engine {
                     loaded.unwrap_or_else(|| Arc::new(State::empty(scope.clone())))
                 }
             };
-            let remembered = drawer.take_mind(scope);
+            let remembered = drawer.take_mind(scope).await;
             let mut mind = None;
             let command = match request {
                 Request::Say(Role::User, message) => {
@@ -115,16 +115,14 @@ impl Engine {
             }
             let append = Append::of(prior, &mut decided, id.cloned());
             let next = append.next.clone();
-            let step = self.recents.step(&append, &decided);
-            // The store is at work while the message is read for the next one.
-            let reading = self.follow(mind, &decided, request, step);
-            let (appended, read) = tokio::join!(self.store.append(append), reading);
-            match appended {
+            // The store is at work while the next context is prepared, and then the message is read for the next one.
+            let stepped = self.recents.step(&append, &decided).map(|step| self.prepare(step));
+            let mind = self.follow(mind, &decided, request);
+            match self.store.append(append).await {
                 Ok(()) => {
-                    let (mind, step) = read.unwrap_or_default();
-                    drawer.put(next, mind);
-                    if let Some(step) = step {
-                        self.recents.follow(step);
+                    drawer.put(next, mind.map(Begun::settled));
+                    if let Some(Some(stepped)) = done(stepped).await {
+                        self.recents.keep(stepped);
                     }
                     drop(drawer);
                     self.sweep(&decided).await;
@@ -170,30 +168,22 @@ impl Engine {
         Ok(Command::Hear { message: message.clone(), observed: Box::new(observed), summary })
     }
 
+    /// Gets ready for the next context while an append is being written.
+    fn prepare(&self, step: Step) -> Begun<Option<Stepped>> {
+        let classifier = Arc::clone(&self.classifier);
+        self.beside.begin(move || step.take(&classifier))
+    }
+
     /// Takes a message that is being written into what is known about its session; after a boundary it is read again.
-    fn follow(
-        &self,
-        mind: Option<Box<Mind>>,
-        decided: &Decided,
-        request: &Request,
-        step: Option<Step>,
-    ) -> impl Future<Output = Option<(Option<Box<Mind>>, Option<Step>)>> + use<> {
+    /// Nobody waits for that before the next message comes.
+    fn follow(&self, mind: Option<Box<Mind>>, decided: &Decided, request: &Request) -> Option<Coming> {
+        let Request::Say(role, message) = request else { return None };
         // An answer in words is no message of the session.
-        let answered = decided.because_answered();
-        let mind =
-            mind.filter(|mind| decided.action.goes_on() && !answered && mind.session == decided.session);
-        let said = match request {
-            Request::Say(role, message) => mind.map(|mind| (mind, *role, message.clone())),
-            _ => None,
-        };
+        let is_of_session = decided.action.goes_on() && !decided.because_answered();
+        let mind = mind.filter(|mind| is_of_session && mind.session == decided.session)?;
         let (classifier, head) = (Arc::clone(&self.classifier), decided.state.head);
-        beside(move || {
-            let mind = said.and_then(|(mind, role, message)| mind.follow(&classifier, head, role, &message));
-            if let Some(step) = &step {
-                step.read(&classifier);
-            }
-            Some((mind, step))
-        })
+        let (role, message) = (*role, message.clone());
+        Some(self.beside.begin(move || mind.follow(&classifier, head, role, &message)))
     }
 
     /// Refuses a request, unless it was accepted before: the first delivery may be why the second one
@@ -224,4 +214,9 @@ impl Engine {
             tracing::warn!(%error, "dropped sessions could not be deleted; it is tried again at the next start");
         }
     }
+}
+
+/// Waits for work, if there is any.
+async fn done<T>(work: Option<Begun<T>>) -> Option<T> {
+    work?.await
 }

@@ -1,5 +1,6 @@
 //! The road of a message, and the only road: route, command, observe, decide, commit.
 
+use crate::beside::Beside;
 use crate::clock::{Clock, Ids, RandomIds, SystemClock, kept};
 use crate::commands::{self, Parsed, Slash};
 use crate::commit::Committed;
@@ -63,6 +64,7 @@ pub struct Engine {
     pub(crate) host: Option<Arc<dyn Host>>,
     pub(crate) texts: Texts,
     pub(crate) recents: Recents,
+    pub(crate) beside: Beside,
 }
 
 /// What a turn goes by.
@@ -87,7 +89,7 @@ impl Engine {
         let lexicon = Lexicon::new(Arc::clone(&classifier), named);
         let (clock, ids) = (Arc::new(SystemClock), Arc::new(RandomIds));
         let (bells, contents, texts) = (Bells::default(), Contents::default(), Texts::default());
-        let (host, recents) = (None, Recents::default());
+        let (host, recents, beside) = (None, Recents::default(), Beside::default());
         Ok(Self {
             store,
             config,
@@ -102,6 +104,7 @@ impl Engine {
             host,
             texts,
             recents,
+            beside,
         })
     }
 

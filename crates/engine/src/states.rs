@@ -2,6 +2,7 @@
 //!
 //! A state here is a guess that the store checks at the append: a wrong one costs a read, never a message.
 
+use crate::beside::Begun;
 use crate::mind::Mind;
 use segue_core::scope::Key;
 use segue_core::state::State;
@@ -31,8 +32,11 @@ pub(crate) struct Drawer {
 #[derive(Debug)]
 struct Seat {
     state: Arc<State>,
-    mind: Option<Box<Mind>>,
+    mind: Option<Coming>,
 }
+
+/// What is known about a session, once the last message is read, too.
+pub(crate) type Coming = Begun<Option<Box<Mind>>>;
 
 impl States {
     /// Makes room for some states.
@@ -72,11 +76,11 @@ impl Drawer {
     }
 
     /// Takes out what is known about the latest session.
-    pub(crate) fn take_mind(&mut self, scope: &Key) -> Option<Box<Mind>> {
-        self.states.get_mut(scope).and_then(|seat| seat.mind.take())
+    pub(crate) async fn take_mind(&mut self, scope: &Key) -> Option<Box<Mind>> {
+        self.states.get_mut(scope).and_then(|seat| seat.mind.take())?.await?
     }
 
-    pub(crate) fn put(&mut self, state: Arc<State>, mind: Option<Box<Mind>>) {
+    pub(crate) fn put(&mut self, state: Arc<State>, mind: Option<Coming>) {
         if self.states.len() >= self.states_max
             && !self.states.contains_key(&state.scope)
             && let Some(other) = self.states.keys().next().cloned()

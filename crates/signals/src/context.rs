@@ -8,6 +8,12 @@ use std::sync::OnceLock;
 pub trait TokenCounter: Send + Sync {
     /// How many tokens the text is.
     fn count(&self, text: &str) -> u64;
+
+    /// Names the way of counting. Counters of one name count alike, so that what was counted once is remembered;
+    /// without a name everything is counted again.
+    fn name(&self) -> Option<&'static str> {
+        None
+    }
 }
 
 /// Counts with OpenAI's `o200k_base` vocabulary.
@@ -47,6 +53,10 @@ impl TokenCounter for OpenAiTokens {
             None => EstimatedTokens.count(text),
         }
     }
+
+    fn name(&self) -> Option<&'static str> {
+        Some("o200k_base")
+    }
 }
 
 fn pieces(mut text: &str) -> impl Iterator<Item = &str> {
@@ -68,6 +78,11 @@ fn pieces(mut text: &str) -> impl Iterator<Item = &str> {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EstimatedTokens;
 
+impl EstimatedTokens {
+    /// The name of this way of counting.
+    pub const NAME: &str = "estimate";
+}
+
 impl TokenCounter for EstimatedTokens {
     fn count(&self, text: &str) -> u64 {
         // In twelfths of a token, so that no fraction is lost. A character begins with a byte that is no continuation.
@@ -78,6 +93,10 @@ impl TokenCounter for EstimatedTokens {
         };
         let twelfths: u64 = text.as_bytes().iter().map(twelfth).sum();
         twelfths.div_ceil(12)
+    }
+
+    fn name(&self) -> Option<&'static str> {
+        Some(Self::NAME)
     }
 }
 

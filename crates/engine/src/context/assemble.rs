@@ -1,35 +1,22 @@
 //! Assembling: reading a session back and laying out what of it is shown.
 
 use super::budget::{Budget, Room, Short};
-use super::cut::{cut, ruler};
 use super::front::{Front, Part, written};
+use super::layout::{Layout, TooLarge, rolled};
 use super::recent::{CarriedOver, Recent, Turned};
-use super::rolling;
-use super::tail::{Item, Tail};
+use super::tail::Tail;
 use super::{Context, Source, Unassembled};
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::history::told;
-use segue_core::decision::Action;
 use segue_core::entry::Body;
 use segue_core::message::Role;
 use segue_core::scope;
 use segue_core::session::Number;
-use segue_core::span::Spans;
 use segue_core::state::State;
 use segue_signals::context::EstimatedTokens;
 use segue_store::{Filter, Reading, Take};
 use std::sync::Arc;
-
-/// Why reasoning is not shown.
-const UNTHOUGHT: &str =
-    "the model's own reasoning is too long here and left out: it is shown whole or not at all";
-
-/// Which messages the rolling summary stands for.
-struct Rolled {
-    end: usize,
-    why: &'static str,
-}
 
 impl Engine {
     /// Assembles the context of a scope's latest session for the window of the configuration.
@@ -41,11 +28,14 @@ impl Engine {
     /// Assembles the context of a scope's latest session inside a budget.
     pub async fn assemble(&self, scope: &scope::Key, budget: &Budget<'_>) -> Result<Context, Unassembled> {
         let mut recent = self.recent(scope).await?;
-        let state = Arc::clone(&recent.state);
-        let pinned = self.pinned(&state, recent.session).await?;
+        if let Some(context) = recent.take_prepared(budget) {
+            self.recents.put(recent);
+            return Ok(context);
+        }
+        let pinned = self.pinned(&recent.state, recent.session).await?;
         let budget = &Budget { model: Some(&pinned.model), ..*budget };
-        let mut context = Context {
-            session: state.key(recent.session),
+        let mut base = Context {
+            session: recent.state.key(recent.session),
             front: written(budget, &pinned),
             messages: Vec::new(),
             older: 0,
@@ -54,43 +44,37 @@ impl Engine {
             model: pinned.model.clone(),
             sources: Vec::new(),
         };
-        context.list_given();
-        context.carry_over(&recent, budget);
-        let fixed: u64 = context.front.iter().map(|front| front.tokens).sum();
+        base.list_given();
+        base.carry_over(&recent, budget);
+        let fixed: u64 = base.front.iter().map(|front| front.tokens).sum();
         let short =
             |what: String, needed: u64| Short { what, needed, room: budget.room(), window: budget.window };
         if fixed >= budget.room() {
-            return Err(short(context.named(), fixed + 1).into());
+            return Err(short(base.named(), fixed + 1).into());
         }
-        let room = Room::of(budget.room() - fixed);
-        let in_front = recent.carried.as_ref().map(|carried| carried.seq);
-        let mut tail = Tail::new(self.store.as_ref(), &mut recent, budget, room.messages / 2);
-        let all = tail.end();
-        tail.fill(all, room.messages).await?;
-        let costs = tail.costs_before(all);
-        let Some(found) = cut(tail.from(), &costs, room.messages) else {
-            let newest = costs.last().copied().unwrap_or(0);
-            let mut what = "the newest message and room for a summary".to_owned();
-            if !context.front.is_empty() {
-                what = format!("{}, {what}", context.named());
+        let (room, language) = (Room::of(budget.room() - fixed), self.config.language_for(scope, None));
+        let layout = Layout { base, answer: budget.answer, room, language };
+        let store = self.store.as_ref();
+        let mut tail = Tail::new(&mut recent, budget, layout.tokens_max());
+        tail.fill(store, tail.end(), room.messages).await?;
+        let place = match layout.first_shown(&tail) {
+            Ok(place) => place,
+            Err(TooLarge { newest }) => {
+                let mut what = "the newest message and room for a summary".to_owned();
+                if !layout.base.front.is_empty() {
+                    what = format!("{}, {what}", layout.base.named());
+                }
+                return Err(short(what, budget.room() - room.messages + newest).into());
             }
-            return Err(short(what, budget.room() - room.messages + newest).into());
         };
-        let place = whole_exchange(&tail, found.first, found.place);
+        let mut summed_up = None;
         if let Some(rolled) = rolled(&tail, place) {
-            tail.fill(rolled.end, room.messages).await?;
-            self.roll(scope, &mut tail, &rolled, room, budget, &mut context);
+            tail.fill(store, rolled.end, room.messages).await?;
+            summed_up = layout.note(&mut tail, &self.classifier, rolled.end).map(|noted| (rolled, noted));
         }
-        let is_shown = |item: &&Item| item.told.message.is_some() && Some(item.told.seq) != in_front;
-        let shown: Vec<&Item> = tail.items(place, tail.end()).filter(is_shown).collect();
-        context.older = place.saturating_sub(usize::from(in_front.is_some() && place > 0));
-        context.list_messages(&tail.recent().view, &shown);
-        context.list_unthought(tail.unthought_from(place));
-        let front: u64 = context.front.iter().map(|front| front.tokens).sum();
-        context.tokens = front + tail.cost_from(place);
-        context.messages = shown.into_iter().map(|item| Arc::clone(&item.told)).collect();
-        let taken = tail.taken();
-        recent.trim(taken);
+        let context = layout.context(&tail, budget, place, summed_up);
+        recent.needed = tail.taken();
+        recent.layout = layout.is_for(budget).then(|| Arc::new(layout));
         self.recents.put(recent);
         Ok(context)
     }
@@ -131,75 +115,6 @@ impl Engine {
             Ok(_) | Err(_) => None,
         }))
     }
-
-    /// Puts the rolling summary in front. It looks back over as much as the room could show.
-    fn roll(
-        &self,
-        scope: &scope::Key,
-        tail: &mut Tail<'_>,
-        rolled: &Rolled,
-        room: Room,
-        budget: &Budget<'_>,
-        context: &mut Context,
-    ) {
-        let costs = tail.costs_before(rolled.end);
-        let Some(found) = cut(tail.from(), &costs, room.messages) else { return };
-        let words = {
-            let mut items = tail.items(found.place, rolled.end);
-            items.find(|item| item.told.role == Role::User).map_or("", |item| item.told.text.as_str())
-        };
-        let language = self.config.language_for(scope, None).for_text(words);
-        let notes = tail.notes(&self.classifier, language, found.place, rolled.end);
-        let Some(text) = rolling::fit(language, budget, room.summary, &notes) else { return };
-        context.front.push(Front::new(budget, Part::Summary, text));
-        context.sources.push(Source {
-            part: Part::Summary,
-            session: context.session.clone(),
-            segment: None,
-            messages: rolled.end.saturating_sub(found.place),
-            why: rolled.why.to_owned(),
-        });
-    }
-}
-
-/// Tells which messages a rolling summary stands for, if there is to be one.
-fn rolled(tail: &Tail<'_>, place: usize) -> Option<Rolled> {
-    if place > 0 {
-        return Some(Rolled { end: place, why: "older messages do not fit any more" });
-    }
-    let turned = tail.recent().turned?;
-    match turned.action {
-        Action::ContinueReinject => {
-            // Up to the message that came after the pause: so it stays the same while that is worked on.
-            let end = tail.place_of(turned.about).unwrap_or(tail.end());
-            Some(Rolled { end, why: "the conversation goes on after a pause" })
-        }
-        Action::ContinueSummarize => {
-            let end = ruler(tail.end() / 4, tail.end() / 2);
-            Some(Rolled { end, why: "the window is filling up" })
-        }
-        Action::Continue
-        | Action::Ask
-        | Action::New
-        | Action::NewCarryOver
-        | Action::Fork
-        | Action::Resume
-        | Action::Merge
-        | Action::Split
-        | Action::Clear
-        | Action::Command
-        | Action::Refused => None,
-    }
-}
-
-/// Moves a cut back to before the call whose results it would leave alone, as far as that fits.
-fn whole_exchange(tail: &Tail<'_>, first: usize, place: usize) -> usize {
-    let is_result = |place: usize| tail.item(place).is_some_and(|item| item.told.role == Role::Tool);
-    let mut begin = place;
-    while is_result(begin) && begin > first {
-        begin -= 1;
-    }
-    if is_result(begin) { place } else { begin }
 }
 
 impl Context {
@@ -232,36 +147,6 @@ impl Context {
             why: why(front.part).to_owned(),
         };
         self.sources = self.front.iter().map(source).collect();
-    }
-
-    fn list_messages(&mut self, view: &Spans, shown: &[&Item]) {
-        let why =
-            if self.older == 0 { "the latest session" } else { "the newest messages of the latest session" };
-        for span in view.iter() {
-            let messages = shown.iter().filter(|item| span.holds(item.segment, item.told.seq)).count();
-            if messages > 0 || shown.is_empty() {
-                self.sources.push(Source {
-                    part: Part::Messages,
-                    session: self.session.clone(),
-                    segment: Some(span.segment),
-                    messages,
-                    why: why.to_owned(),
-                });
-            }
-        }
-    }
-
-    /// Says of how many messages the reasoning is not shown.
-    fn list_unthought(&mut self, messages: usize) {
-        if messages > 0 {
-            self.sources.push(Source {
-                part: Part::Messages,
-                session: self.session.clone(),
-                segment: None,
-                messages,
-                why: UNTHOUGHT.to_owned(),
-            });
-        }
     }
 
     /// Names what stands in front, for people.

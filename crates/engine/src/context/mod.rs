@@ -9,13 +9,14 @@ mod budget;
 mod clip;
 mod cut;
 mod front;
+mod layout;
 mod recent;
 mod rolling;
 mod tail;
 
 pub use budget::{Budget, Short};
 pub use front::{Front, Part};
-pub(crate) use recent::{Recents, Step};
+pub(crate) use recent::{Recents, Step, Stepped};
 
 use crate::error::Error;
 use crate::history::Told;

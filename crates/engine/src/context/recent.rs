@@ -4,12 +4,16 @@
 //! read at, or was led to by turns of this engine that did nothing but add to the session. Everything else, and every
 //! other program that writes, leads to reading again.
 
+use super::Context;
+use super::budget::Budget;
+use super::layout::Layout;
 use super::rolling::Notes;
 use super::tail::Item;
 use crate::history::Told;
 use segue_core::decide::Decided;
 use segue_core::decision::Action;
-use segue_core::entry::{Kind, Seq};
+use segue_core::entry::{Kind, Record, Seq};
+use segue_core::pins::Pins;
 use segue_core::scope::Key;
 use segue_core::segment;
 use segue_core::session::Number;
@@ -63,6 +67,12 @@ pub(super) struct Recent {
     pub(super) turned: Option<Turned>,
     /// The notes on what is not shown.
     pub(super) notes: Notes,
+    /// How many messages the last context needed.
+    pub(super) needed: usize,
+    /// How the last context was laid out, if the next one can be prepared by that.
+    pub(super) layout: Option<Arc<Layout>>,
+    /// The next context, if it is laid out like that.
+    prepared: Option<Context>,
     /// The newest messages, newest last.
     items: VecDeque<Item>,
     bytes: usize,
@@ -79,8 +89,27 @@ impl Recent {
         turned: Option<Turned>,
     ) -> Self {
         let view = state.view(session);
-        let (unread, notes) = (view.clone(), Notes::default());
-        Self { state, session, view, carried, turned, notes, items: VecDeque::new(), bytes: 0, unread }
+        let unread = view.clone();
+        Self {
+            state,
+            session,
+            view,
+            carried,
+            turned,
+            notes: Notes::default(),
+            needed: 0,
+            layout: None,
+            prepared: None,
+            items: VecDeque::new(),
+            bytes: 0,
+            unread,
+        }
+    }
+
+    /// Takes out the context that was prepared, if it is for a budget.
+    pub(super) fn take_prepared(&mut self, budget: &Budget<'_>) -> Option<Context> {
+        let is_for = self.layout.as_ref().is_some_and(|layout| layout.is_for(budget));
+        if is_for { self.prepared.take() } else { None }
     }
 
     /// Returns what was not read yet.
@@ -105,12 +134,18 @@ impl Recent {
         }
     }
 
-    /// Lets go of what a context that needed so many messages did not need.
-    pub(super) fn trim(&mut self, needed: usize) {
-        if self.items.len() <= 2 * needed + SPARE {
-            return;
+    /// Tells about how many bytes it takes.
+    fn weight(&self) -> usize {
+        let texts = |context: &Context| context.front.iter().map(|front| front.text.len()).sum::<usize>();
+        let layout = self.layout.as_ref().map_or(0, |layout| texts(&layout.base));
+        self.bytes + layout + self.prepared.as_ref().map_or(0, texts)
+    }
+
+    /// Lets go of what the last context did not need.
+    fn trim(&mut self) {
+        if self.items.len() > 2 * self.needed + SPARE {
+            self.keep_newest(self.needed);
         }
-        self.keep_newest(needed);
     }
 
     fn keep_newest(&mut self, count: usize) {
@@ -120,27 +155,46 @@ impl Recent {
         self.unread = before(&self.view, oldest);
     }
 
-    /// Takes in a step, if it did nothing but add to the session.
-    fn follow(&mut self, step: Step) -> Result<(), Elsewhere> {
-        let (head, view) = (self.state.head, step.next.view(self.session));
-        let mut added = step.added?;
-        added.retain(|item| view.hold(item.segment, item.told.seq));
-        let is_next = step.prior == head && step.next.latest() == Some(self.session);
-        let is_all = self.view.messages() as usize + added.len() == view.messages() as usize;
+    /// Takes in what an append adds, if that does nothing but add to the session.
+    fn follow(mut self, added: Added) -> Option<Self> {
+        let (head, view) = (self.state.head, added.next.view(self.session));
+        let mut items: Vec<Item> = added.messages.iter().filter_map(Item::of).collect();
+        items.retain(|item| view.hold(item.segment, item.told.seq));
+        let is_next = added.prior == head && added.next.latest() == Some(self.session);
+        let is_all = self.view.messages() as usize + items.len() == view.messages() as usize;
         if !is_next || !is_all || !same_until(&self.view, &view, head) {
-            return Err(Elsewhere);
+            return None;
         }
-        self.bytes += added.iter().map(|item| weight(&item.told)).sum::<usize>();
-        self.items.extend(added);
+        self.bytes += items.iter().map(|item| weight(&item.told)).sum::<usize>();
+        self.items.extend(items);
         let seen = |segment| view.iter().any(|span| span.segment == segment);
         self.turned =
-            step.turned.filter(|(segment, _)| seen(*segment)).map(|(_, turned)| turned).or(self.turned);
-        self.state = step.next;
+            added.turned.filter(|(segment, _)| seen(*segment)).map(|(_, turned)| turned).or(self.turned);
+        if pins(&self.state, self.session) != pins(&added.next, self.session) {
+            // Something else stands in front.
+            self.layout = None;
+        }
+        self.prepared = None;
+        self.state = added.next;
         self.view = view;
         if self.bytes > SESSION_BYTES_MAX {
             self.keep_newest(self.items.len() / 2);
         }
-        Ok(())
+        self.trim();
+        Some(self)
+    }
+
+    /// Finds out what the next context will ask for, if it is like the last one.
+    fn prepare(&mut self, classifier: &Classifier, added: usize) {
+        if !self.notes.is_empty() {
+            // The session is longer than what is shown of it: every message will be summed up one day.
+            for item in self.items.iter().rev().take(added) {
+                item.gleaned(classifier);
+            }
+        }
+        if let Some(layout) = self.layout.clone() {
+            self.prepared = layout.prepare(self, classifier);
+        }
     }
 }
 
@@ -151,49 +205,47 @@ pub(super) enum IsAll {
     No,
 }
 
-/// The session went on in another way than by what was added.
-struct Elsewhere;
-
-/// What an append adds.
-pub(crate) struct Step {
+/// What an append adds to a session.
+struct Added {
     prior: Seq,
     next: Arc<State>,
-    added: Result<Vec<Item>, Elsewhere>,
+    messages: Vec<Record>,
     /// Where it was decided, and what.
     turned: Option<(segment::Number, Turned)>,
-    summing: Summing,
 }
 
-/// Whether a session is longer than what is shown of it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Summing {
-    /// So every message will be summed up one day.
-    Begun,
-    /// It may never be.
-    NotYet,
+/// A session, and what an append adds to it.
+pub(crate) struct Step {
+    recent: Recent,
+    added: Added,
 }
 
 impl Step {
-    /// Reads what was added as a summary will need it, if there is to be one.
-    pub(crate) fn read(&self, classifier: &Classifier) {
-        if let (Summing::Begun, Ok(added)) = (self.summing, &self.added) {
-            for item in added {
-                item.gleaned(classifier);
-            }
-        }
+    /// Takes the step, and gets ready for the next context. Nothing if the append does more than add to the session.
+    pub(crate) fn take(self, classifier: &Classifier) -> Option<Stepped> {
+        let added = self.added.messages.len();
+        let mut recent = self.recent.follow(self.added)?;
+        recent.prepare(classifier, added);
+        Some(Stepped(recent))
     }
+}
 
-    fn of(append: &Append, decided: &Decided, summing: Summing) -> Self {
-        let added = match append.erase.as_slice() {
-            [] => Ok(append.records.iter().filter_map(Item::of).collect()),
-            // What is erased may be a message that is known here.
-            [_, ..] => Err(Elsewhere),
-        };
+/// A session as it is once the append is done.
+pub(crate) struct Stepped(Recent);
+
+impl Added {
+    fn of(append: &Append, decided: &Decided) -> Option<Self> {
+        // What is erased may be a message that is known here.
+        if !append.erase.is_empty() {
+            return None;
+        }
+        let messages = append.records.iter().filter(|record| record.kind.role().is_some());
         let decision = append.records.iter().rev().find(|record| record.kind == Kind::Decision);
         let turned = decision
             .zip(decided.about)
             .map(|(record, about)| (record.segment, Turned { action: decided.action, about }));
-        Self { prior: append.prior.head, next: Arc::clone(&append.next), added, turned, summing }
+        let (prior, next) = (append.prior.head, Arc::clone(&append.next));
+        Some(Self { prior, next, messages: messages.cloned().collect(), turned })
     }
 }
 
@@ -222,22 +274,16 @@ impl Recents {
         }
     }
 
-    /// Tells what an append would add, if anything is known about its scope.
+    /// Takes out what is known about the scope of an append, to go on with it. Who reads the scope meanwhile reads it
+    /// anew.
     pub(crate) fn step(&self, append: &Append, decided: &Decided) -> Option<Step> {
-        let summing = match self.shelf().known.get(append.scope())?.notes.is_empty() {
-            true => Summing::NotYet,
-            false => Summing::Begun,
-        };
-        Some(Step::of(append, decided, summing))
+        let recent = self.take(append.scope())?;
+        Some(Step { recent, added: Added::of(append, decided)? })
     }
 
-    /// Takes in an append that was done. Whatever did more than add to the session makes it unknown.
-    pub(crate) fn follow(&self, step: Step) {
-        let mut shelf = self.shelf();
-        let Some(mut recent) = shelf.take(&step.next.scope) else { return };
-        if recent.follow(step).is_ok() {
-            shelf.put(recent);
-        }
+    /// Keeps a session as it is after an append that was done.
+    pub(crate) fn keep(&self, stepped: Stepped) {
+        self.put(stepped.0);
     }
 
     fn shelf(&self) -> MutexGuard<'_, Shelf> {
@@ -248,21 +294,26 @@ impl Recents {
 impl Shelf {
     fn take(&mut self, scope: &Key) -> Option<Recent> {
         let taken = self.known.remove(scope)?;
-        self.bytes = self.bytes.saturating_sub(taken.bytes);
+        self.bytes = self.bytes.saturating_sub(taken.weight());
         Some(taken)
     }
 
     fn put(&mut self, recent: Recent) {
         self.take(&recent.state.scope);
-        while self.bytes + recent.bytes > BYTES_MAX
+        let weight = recent.weight();
+        while self.bytes + weight > BYTES_MAX
             && let Some(other) = self.known.keys().next().cloned()
         {
             // Any one will do: what is wanted again is read again.
             self.take(&other);
         }
-        self.bytes += recent.bytes;
+        self.bytes += weight;
         self.known.insert(recent.state.scope.clone(), recent);
     }
+}
+
+fn pins(state: &State, session: Number) -> Option<&Pins> {
+    state.sessions.get(&session).map(|session| &session.pins)
 }
 
 /// About how many bytes a message takes; its text is there twice.

@@ -25,99 +25,104 @@ pub(super) struct Item {
     pub(super) segment: segment::Number,
     /// What was said, clipped where it is too long.
     pub(super) told: Arc<Told>,
-    /// What a summary takes from it, once one was written.
-    gleaned: Arc<OnceLock<Option<Gleaned>>>,
+    /// What is found out about it when that is first asked for.
+    known: Arc<Known>,
+}
+
+/// What is known about a message.
+#[derive(Debug, Default)]
+struct Known {
+    /// What a summary takes from it.
+    gleaned: OnceLock<Option<Gleaned>>,
+    /// What it costs, and by which counter.
+    cost: OnceLock<(&'static str, u64)>,
 }
 
 /// The newest messages of a session.
 pub(super) struct Tail<'a> {
-    store: &'a dyn Store,
     recent: &'a mut Recent,
     budget: &'a Budget<'a>,
     /// The most that one message may cost.
     tokens_max: u64,
-    /// The place of the oldest message that was taken.
-    from: usize,
-    /// What was taken, newest first.
-    items: Vec<Item>,
+    /// The place behind the newest message.
+    end: usize,
+    /// What those that were taken cost, newest first.
     costs: Vec<u64>,
-    /// The places of those that were clipped.
-    clipped: Vec<usize>,
+    /// Those that were clipped, with their places.
+    clipped: Vec<(usize, Item)>,
     /// The places of those that are shown without what the model thought.
     unthought: Vec<usize>,
 }
 
+/// Whether there was enough in memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Filled {
+    Yes,
+    No,
+}
+
 impl<'a> Tail<'a> {
-    pub(super) fn new(
-        store: &'a dyn Store,
-        recent: &'a mut Recent,
-        budget: &'a Budget<'a>,
-        tokens_max: u64,
-    ) -> Self {
-        let from = recent.view.messages() as usize;
-        Self {
-            store,
-            recent,
-            budget,
-            tokens_max,
-            from,
-            items: Vec::new(),
-            costs: Vec::new(),
-            clipped: Vec::new(),
-            unthought: Vec::new(),
-        }
+    pub(super) fn new(recent: &'a mut Recent, budget: &'a Budget<'a>, tokens_max: u64) -> Self {
+        let end = recent.view.messages() as usize;
+        let costs = Vec::with_capacity(recent.needed + 2);
+        Self { recent, budget, tokens_max, end, costs, clipped: Vec::new(), unthought: Vec::new() }
     }
 
     /// Takes messages until those before `end` cost more than the room is, or there are no more.
-    pub(super) async fn fill(&mut self, end: usize, room: u64) -> Result<(), Error> {
-        let mut cost: u64 = self.costs.iter().skip(self.end().saturating_sub(end)).sum();
-        while cost <= room {
-            let Some(item) = self.recent.nth_newest(self.items.len()).cloned() else {
-                if self.page().await? { continue } else { return Ok(()) }
-            };
-            let older = self.take(item);
-            if self.from < end {
-                cost += older;
+    pub(super) async fn fill(&mut self, store: &dyn Store, end: usize, room: u64) -> Result<(), Error> {
+        while self.fill_from_memory(end, room) == Filled::No {
+            if !self.page(store).await? {
+                break;
             }
         }
         Ok(())
     }
 
-    async fn page(&mut self) -> Result<bool, Error> {
+    /// Takes messages as far as they were read before.
+    pub(super) fn fill_from_memory(&mut self, end: usize, room: u64) -> Filled {
+        let mut cost: u64 = self.costs.iter().skip(self.end.saturating_sub(end)).sum();
+        while cost <= room {
+            let Some(older) = self.take() else { return Filled::No };
+            if self.from() < end {
+                cost += older;
+            }
+        }
+        Filled::Yes
+    }
+
+    async fn page(&mut self, store: &dyn Store) -> Result<bool, Error> {
         let unread = self.recent.unread();
         if unread.is_empty() {
             return Ok(false);
         }
         let reading = Reading { take: Take::Newest(PAGE), ..Reading::messages(unread.clone()) };
-        let records = self.store.read(&self.recent.state.scope, &reading).await?;
+        let records = store.read(&self.recent.state.scope, &reading).await?;
         let is_all = if records.len() < PAGE { IsAll::Yes } else { IsAll::No };
         self.recent.add_older(records.iter().filter_map(Item::of).collect(), is_all);
         Ok(!records.is_empty())
     }
 
-    /// Takes a message and tells what it costs.
-    fn take(&mut self, mut item: Item) -> u64 {
+    /// Takes the next older message and tells what it costs.
+    fn take(&mut self) -> Option<u64> {
+        let item = self.recent.nth_newest(self.costs.len())?;
         let is_in_front = self.recent.carried.as_ref().is_some_and(|carried| carried.seq == item.told.seq);
-        self.from = self.from.saturating_sub(1);
-        let mut cost = 0;
-        if let Some(message) = &item.told.message {
-            cost = self.budget.message(message);
-            if cost > self.tokens_max {
-                let clipped = clip(self.budget, message, self.tokens_max);
-                cost = self.budget.message(&clipped);
-                let text = clipped.text.clone();
-                self.clipped.push(self.from);
-                if clipped.reasoning.len() < message.reasoning.len() {
-                    self.unthought.push(self.from);
-                }
-                item.told = Arc::new(Told { text, message: Some(clipped), ..*item.told });
-                item.gleaned = Arc::default();
+        let mut cost = item.cost(self.budget);
+        if cost > self.tokens_max
+            && let Some(message) = &item.told.message
+        {
+            let clipped = clip(self.budget, message, self.tokens_max);
+            cost = self.budget.message(&clipped);
+            if clipped.reasoning.len() < message.reasoning.len() {
+                self.unthought.push(self.from().saturating_sub(1));
             }
+            let text = clipped.text.clone();
+            let told = Arc::new(Told { text, message: Some(clipped), ..*item.told });
+            let item = Item { segment: item.segment, told, known: Arc::default() };
+            self.clipped.push((self.from().saturating_sub(1), item));
         }
         let cost = if is_in_front { 0 } else { cost };
-        self.items.push(item);
         self.costs.push(cost);
-        cost
+        Some(cost)
     }
 
     /// Returns the session that is read.
@@ -136,7 +141,7 @@ impl<'a> Tail<'a> {
         let ends = self.item(from).zip(to.checked_sub(1).and_then(|last| self.item(last)));
         let range = ends.map(|(first, last)| Range { first: first.told.seq, last: last.told.seq, language });
         // How a message is clipped is a matter of the budget: then the notes are not the session's alone.
-        let is_clipped = self.clipped.iter().any(|place| (from..to).contains(place));
+        let is_clipped = self.clipped.iter().any(|(place, _)| (from..to).contains(place));
         let range = range.filter(|_| !is_clipped);
         if let Some(notes) = range.and_then(|range| self.recent.notes.get(range)) {
             return notes;
@@ -153,55 +158,54 @@ impl<'a> Tail<'a> {
         self.unthought.iter().filter(|at| **at >= place).count()
     }
 
-    /// Returns the place of the oldest message that was read.
+    /// Returns the place of the oldest message that was taken.
     pub(super) fn from(&self) -> usize {
-        self.from
+        self.end.saturating_sub(self.costs.len())
     }
 
     /// Returns the place behind the newest message.
     pub(super) fn end(&self) -> usize {
-        self.from + self.items.len()
+        self.end
     }
 
-    /// Returns the costs of the messages that were read and come before a place, oldest first.
+    /// Returns the costs of the messages that were taken and come before a place, oldest first.
     pub(super) fn costs_before(&self, end: usize) -> Vec<u64> {
-        let behind = self.end().saturating_sub(end);
+        let behind = self.end.saturating_sub(end);
         self.costs.iter().skip(behind).rev().copied().collect()
     }
 
     /// Returns how many messages were taken.
     pub(super) fn taken(&self) -> usize {
-        self.items.len()
+        self.costs.len()
     }
 
     /// Returns what the messages from a place on cost.
     pub(super) fn cost_from(&self, place: usize) -> u64 {
-        self.costs.iter().take(self.end().saturating_sub(place)).sum()
+        self.costs.iter().take(self.end.saturating_sub(place)).sum()
     }
 
-    /// Returns the messages from one place to before another, oldest first, as far as they were read.
+    /// Returns the messages from one place to before another, oldest first, as far as they were taken.
     pub(super) fn items(&self, from: usize, to: usize) -> impl Iterator<Item = &Item> {
-        let behind = self.end().saturating_sub(to);
-        let count = to.saturating_sub(from.max(self.from));
-        self.items.iter().skip(behind).take(count).collect::<Vec<_>>().into_iter().rev()
+        (from.max(self.from())..to.min(self.end)).filter_map(|place| self.item(place))
     }
 
-    /// Returns a message that was read.
+    /// Returns a message that was taken.
     pub(super) fn item(&self, place: usize) -> Option<&Item> {
-        self.items(place, place + 1).next()
+        let behind = self.end.checked_sub(place + 1).filter(|behind| *behind < self.costs.len())?;
+        let clipped = self.clipped.iter().find(|(clipped, _)| *clipped == place);
+        clipped.map(|(_, item)| item).or_else(|| self.recent.nth_newest(behind))
     }
 
-    /// Finds the place of a message that was read.
+    /// Finds the place of a message that was taken.
     pub(super) fn place_of(&self, seq: Seq) -> Option<usize> {
-        let behind = self.items.iter().position(|item| item.told.seq == seq)?;
-        self.end().checked_sub(behind + 1)
+        (self.from()..self.end).rev().find(|place| self.item(*place).is_some_and(|item| item.told.seq == seq))
     }
 }
 
 impl Item {
     /// Takes a message out of its entry; nothing if it is none.
     pub(super) fn of(record: &Record) -> Option<Self> {
-        Some(Self { segment: record.segment, told: Arc::new(told(record)?), gleaned: Arc::default() })
+        Some(Self { segment: record.segment, told: Arc::new(told(record)?), known: Arc::default() })
     }
 
     /// Returns what a summary takes from the message.
@@ -210,6 +214,19 @@ impl Item {
             let message = self.told.message.as_ref()?;
             Gleaned::of(classifier, voice(self.told.role, message), &message.text)
         };
-        self.gleaned.get_or_init(read).as_ref()
+        self.known.gleaned.get_or_init(read).as_ref()
+    }
+
+    /// Returns what the message costs. It is counted once, where that says the same every time.
+    pub(super) fn cost(&self, budget: &Budget<'_>) -> u64 {
+        let Some(message) = &self.told.message else { return 0 };
+        // Which reasoning is shown is a matter of the model.
+        let Some(name) = budget.counter.name().filter(|_| message.reasoning.is_empty()) else {
+            return budget.message(message);
+        };
+        match self.known.cost.get_or_init(|| (name, budget.message(message))) {
+            (counted, cost) if *counted == name => *cost,
+            _ => budget.message(message),
+        }
     }
 }

@@ -11,6 +11,7 @@ use segue_core::session::Number;
 use segue_engine::{Pick, Request};
 use segue_store::memory::Memory;
 use std::sync::Arc;
+use tokio::runtime::Runtime;
 
 const SAID: [&str; 7] = [
     "how long should the sourdough bread rise before I bake it?",
@@ -109,9 +110,18 @@ async fn run(table: &mut Table, op: &Op) {
 
 #[test]
 fn m_d1_a_warm_context_is_the_one_that_is_read_anew() {
-    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    check(&tokio::runtime::Builder::new_current_thread().build().unwrap(), 120);
+}
+
+/// There the next context is prepared by another thread while the store writes.
+#[test]
+fn m_d1_a_context_that_was_prepared_is_the_one_that_is_read_anew() {
+    check(&tokio::runtime::Builder::new_multi_thread().worker_threads(1).build().unwrap(), 40);
+}
+
+fn check(runtime: &Runtime, cases: u32) {
     let strategy = (prop::collection::vec((op(), prop::bool::weighted(0.15)), 1..60), 400u64..4_000);
-    let config = Config { cases: 120, failure_persistence: None, ..Config::default() };
+    let config = Config { cases, failure_persistence: None, ..Config::default() };
     TestRunner::new(config)
         .run(&strategy, |(ops, window)| {
             let store = Arc::new(Memory::default());
@@ -123,7 +133,8 @@ fn m_d1_a_warm_context_is_the_one_that_is_read_anew() {
                 let now = own.now.max(other.now);
                 (own.now, other.now) = (now, now);
                 let cold = runtime.block_on(Table::on(store.clone(), ""));
-                for window in [window, 100_000] {
+                // The last one is what the next turn prepares.
+                for window in [window, 100_000, window] {
                     let cold = runtime.block_on(cold.context(window)).map_err(|error| error.to_string());
                     let warm = runtime.block_on(own.context(window)).map_err(|error| error.to_string());
                     prop_assert_eq!(warm, cold, "after {:?}", op);

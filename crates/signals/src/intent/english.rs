@@ -1,6 +1,7 @@
 //! The wish to start over, in English.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use super::clauses::Clause;
@@ -98,36 +99,64 @@ const ASKING: [&str; 16] = [
 /// Words that are no misspelling of any other.
 const REAL_WORDS: &str = "cat hat coat chart that what char chant cheat chit chai chap cheap stars state stat smart star stare stark tart storm stand store story oven cover offer ever other lover hover offers tonic tropic optic object flesh french chance charge orange range hang walk tall task tale tank stitch swatch sandwich related conversion conservation season mission passion version lesson threat bread tread rest preset resent being began scratch sketch fork form from forms want went wait whet knew view news nee few dew hew mew sew net men near neat next text dear deal ideal title table subjective objective projects project questions questing fourth forth else's false pulse court tout about abut gout topics chose those these theme there three thing think things going doing point joint print ours hours yours tours start's starts started starter restarted restarts talked talks talking changed changes charged switched switches chats chatting chatted fresher freshman difference differently indifferent conversations conversational subjected topical topped tops";
 
+/// The phrases, and what is known about each word of the lists.
 struct Grammar {
-    listed: Vec<(Pattern, &'static str)>,
-    paraphrases: Vec<(Pattern, &'static str)>,
-    frames: Vec<&'static str>,
+    /// The listed phrases, then the paraphrases.
+    patterns: Vec<(Pattern, Match)>,
+    words: HashMap<&'static str, Known>,
     /// Words that may be meant by a misspelled one, sorted.
     vocabulary: Vec<Spelled<'static>>,
-    real: Vec<&'static str>,
-    anchors: Vec<&'static str>,
+}
+
+/// What is known about a word. One look into the lists answers everything that is asked about it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Known {
+    /// It may stand around a wish.
+    is_frame: bool,
+    /// It is no misspelling of another.
+    is_real: bool,
+    /// One of those that every wish has.
+    is_anchor: bool,
+    /// A listed phrase has it.
+    is_listed: bool,
+    /// The patterns that can begin with it, one bit each.
+    begins: u128,
+}
+
+impl Grammar {
+    fn known(&self, word: &str) -> Known {
+        self.words.get(word).copied().unwrap_or_default()
+    }
 }
 
 static GRAMMAR: LazyLock<Grammar> = LazyLock::new(|| {
-    let patterns = |list: &'static str| -> Vec<(Pattern, &'static str)> {
-        list.lines().map(|line| (Pattern::parse(line), line)).collect()
-    };
-    let sorted = |mut words: Vec<&'static str>| {
-        words.sort_unstable();
-        words.dedup();
-        words
-    };
-    let (listed, paraphrases) = (patterns(LISTED), patterns(PARAPHRASES));
-    let vocabulary = listed.iter().flat_map(|(pattern, _)| pattern.words()).collect();
-    let known = listed.iter().chain(&paraphrases).flat_map(|(pattern, _)| pattern.words());
-    Grammar {
-        anchors: sorted(ANCHORS.split(' ').collect()),
-        frames: sorted(FRAMES.split(' ').collect()),
-        real: sorted(known.chain(REAL_WORDS.split(' ')).chain(NEXT).chain(NEGATIONS).chain(ASKING).collect()),
-        vocabulary: sorted(vocabulary).into_iter().map(Spelled::new).collect(),
-        listed,
-        paraphrases,
+    let patterns = |list: &'static str, how: Match| list.lines().map(move |line| (Pattern::parse(line), how));
+    let patterns: Vec<(Pattern, Match)> =
+        patterns(LISTED, Match::Exact).chain(patterns(PARAPHRASES, Match::Paraphrase)).collect();
+    let mut words: HashMap<&'static str, Known> = HashMap::new();
+    for (at, (pattern, how)) in patterns.iter().enumerate() {
+        for word in pattern.words() {
+            let known = words.entry(word).or_default();
+            known.is_real = true;
+            known.is_listed |= *how == Match::Exact;
+        }
+        for word in pattern.beginnings() {
+            words.entry(word).or_default().begins |= 1 << at;
+        }
     }
+    for word in ANCHORS.split(' ') {
+        words.entry(word).or_default().is_anchor = true;
+    }
+    for word in FRAMES.split(' ') {
+        words.entry(word).or_default().is_frame = true;
+    }
+    for word in REAL_WORDS.split(' ').chain(NEXT).chain(NEGATIONS).chain(ASKING) {
+        words.entry(word).or_default().is_real = true;
+    }
+    let mut vocabulary: Vec<&str> =
+        words.iter().filter(|(_, known)| known.is_listed).map(|(word, _)| *word).collect();
+    vocabulary.sort_unstable();
+    Grammar { patterns, words, vocabulary: vocabulary.into_iter().map(Spelled::new).collect() }
 });
 
 /// Words without apostrophes, so that "let's" and "lets" are one.
@@ -155,8 +184,9 @@ pub(super) fn judge(clause: &Clause) -> Finding {
         return Finding::Nothing;
     }
     let plain: Vec<&str> = words.iter().map(Cow::as_ref).collect();
-    if plain.iter().any(|word| GRAMMAR.anchors.binary_search(word).is_ok()) {
-        let exact = find(&plain, clause);
+    let known: Vec<Known> = plain.iter().map(|word| GRAMMAR.known(word)).collect();
+    if known.iter().any(|known| known.is_anchor) {
+        let exact = find(&plain, &known, clause);
         if exact != Finding::Nothing {
             return exact;
         }
@@ -164,9 +194,10 @@ pub(super) fn judge(clause: &Clause) -> Finding {
     if plain.len() > TYPO_WORDS_MAX {
         return Finding::Nothing;
     }
-    let Some((corrected, distance)) = correct(&plain) else { return Finding::Nothing };
-    let fixed: Vec<&str> = corrected.iter().map(String::as_str).collect();
-    match find(&fixed, clause) {
+    let Some((corrected, distance)) = correct(&plain, &known) else { return Finding::Nothing };
+    let fixed: Vec<&str> = corrected.iter().map(AsRef::as_ref).collect();
+    let known: Vec<Known> = fixed.iter().map(|word| GRAMMAR.known(word)).collect();
+    match find(&fixed, &known, clause) {
         Finding::Wish { phrase, .. } => Finding::Wish { phrase, how: Match::Typo { distance } },
         Finding::Mention(_) | Finding::Nothing => Finding::Nothing,
     }
@@ -174,33 +205,32 @@ pub(super) fn judge(clause: &Clause) -> Finding {
 
 /// How many words of a clause are neither part of the phrase nor merely polite.
 pub(super) fn left_over(clause: &Clause, phrase: &str) -> usize {
-    let frames = &GRAMMAR.frames;
     let counts = |word: &&Cow<'_, str>| {
-        frames.binary_search(&word.as_ref()).is_err() && !phrase.split(' ').any(|part| part == word.as_ref())
+        !GRAMMAR.known(word).is_frame && !phrase.split(' ').any(|part| part == word.as_ref())
     };
     words(&clause.text).iter().filter(counts).count()
 }
 
-fn find(words: &[&str], clause: &Clause) -> Finding {
-    let grammar = &*GRAMMAR;
+fn find(words: &[&str], known: &[Known], clause: &Clause) -> Finding {
     let mut mention = Finding::Nothing;
-    let lists = [(&grammar.listed, Match::Exact), (&grammar.paraphrases, Match::Paraphrase)];
-    for (list, how) in lists {
-        for (pattern, name) in list {
-            for from in 0..words.len() {
-                let Some(count) = pattern.matches(&words[from..]).filter(|&count| count > 0) else {
-                    continue;
-                };
-                match around(&words[..from], &words[from + count..], clause) {
-                    None => {
-                        let phrase = words[from..from + count].join(" ");
-                        debug_assert!(!name.is_empty());
-                        return Finding::Wish { phrase, how };
-                    }
-                    // Only the listed phrases are worth reporting as mentions.
-                    Some(kind) if how == Match::Exact => mention = Finding::Mention(kind),
-                    Some(_) => {}
+    // Only patterns that can begin with one of the words are tried, in their order.
+    let mut begun = known.iter().fold(0, |all, known| all | known.begins);
+    while begun != 0 {
+        let at = begun.trailing_zeros() as usize;
+        begun &= begun - 1;
+        let (pattern, how) = &GRAMMAR.patterns[at];
+        for (from, _) in known.iter().enumerate().filter(|(_, known)| known.begins & (1 << at) != 0) {
+            let Some(count) = pattern.matches(&words[from..]).filter(|&count| count > 0) else {
+                continue;
+            };
+            match around(&words[..from], &words[from + count..], clause) {
+                None => {
+                    let phrase = words[from..from + count].join(" ");
+                    return Finding::Wish { phrase, how: *how };
                 }
+                // Only the listed phrases are worth reporting as mentions.
+                Some(kind) if *how == Match::Exact => mention = Finding::Mention(kind),
+                Some(_) => {}
             }
         }
     }
@@ -209,7 +239,6 @@ fn find(words: &[&str], clause: &Clause) -> Finding {
 
 /// What the words around a phrase make of it; nothing if they leave it a wish.
 fn around(left: &[&str], right: &[&str], clause: &Clause) -> Option<MentionKind> {
-    let grammar = &*GRAMMAR;
     let left = match left {
         ["why", "dont", "we" | "you", rest @ ..] | ["why", "not", rest @ ..] => rest,
         ["if", "you" | "its" | "thats", "dont" | "ok" | "okay" | "alright" | "fine", "mind", rest @ ..] => {
@@ -218,7 +247,7 @@ fn around(left: &[&str], right: &[&str], clause: &Clause) -> Option<MentionKind>
         ["what", "if", "we", rest @ ..] => rest,
         _ => left,
     };
-    let frame = |word: &&str| grammar.frames.binary_search(word).is_ok();
+    let frame = |word: &&str| GRAMMAR.known(word).is_frame;
     let denied = left.iter().enumerate().any(|(at, word)| {
         let mind = *word == "dont" && left.get(at + 1).is_some_and(|next| *next == "mind");
         // "I'd rather start over" wants it; "rather than start over" does not.
@@ -261,21 +290,19 @@ fn tells(left: &[&str]) -> bool {
 }
 
 /// Puts listed words in the place of misspelled ones; at most two letters in all.
-fn correct(words: &[&str]) -> Option<(Vec<String>, u8)> {
-    let grammar = &*GRAMMAR;
+fn correct<'a>(words: &[&'a str], known: &[Known]) -> Option<(Vec<Cow<'a, str>>, u8)> {
     let mut left = 2;
     let mut total = 0;
     let mut out = Vec::with_capacity(words.len());
-    for word in words {
-        let known = grammar.frames.binary_search(word).is_ok() || grammar.real.binary_search(word).is_ok();
-        let fixed = if known { None } else { nearest(word, left) };
+    for (word, known) in words.iter().zip(known) {
+        let fixed = if known.is_frame || known.is_real { None } else { nearest(word, left) };
         match fixed {
             Some((meant, distance)) => {
                 left -= distance;
                 total += distance;
-                out.extend(meant);
+                out.extend(meant.into_iter().map(Cow::Owned));
             }
-            None => out.push((*word).to_owned()),
+            None => out.push(Cow::Borrowed(*word)),
         }
     }
     (total > 0).then_some((out, total as u8))
@@ -289,8 +316,7 @@ fn nearest(word: &str, left: usize) -> Option<(Vec<String>, usize)> {
     // A missing space: "newchat".
     for at in 3..word.len().saturating_sub(2) {
         let (first, second) = word.split_at(at);
-        let known = |part: &str| grammar.vocabulary.binary_search_by_key(&part, |known| known.word).is_ok();
-        if known(first) && known(second) {
+        if grammar.known(first).is_listed && grammar.known(second).is_listed {
             return Some((vec![first.to_owned(), second.to_owned()], 1));
         }
     }
@@ -312,4 +338,62 @@ fn nearest(word: &str, left: usize) -> Option<(Vec<String>, usize)> {
         .filter_map(|meant| near(*meant).map(|distance| (distance, meant.word)))
         .min()
         .map(|(distance, meant)| (vec![meant.to_owned()], distance))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Tries every pattern at every word.
+    fn find_slowly(words: &[&str], clause: &Clause) -> Finding {
+        let mut mention = Finding::Nothing;
+        for (pattern, how) in &GRAMMAR.patterns {
+            for from in 0..words.len() {
+                let Some(count) = pattern.matches(&words[from..]).filter(|&count| count > 0) else {
+                    continue;
+                };
+                match around(&words[..from], &words[from + count..], clause) {
+                    None => {
+                        return Finding::Wish { phrase: words[from..from + count].join(" "), how: *how };
+                    }
+                    Some(kind) if *how == Match::Exact => mention = Finding::Mention(kind),
+                    Some(_) => {}
+                }
+            }
+        }
+        mention
+    }
+
+    #[test]
+    fn every_pattern_has_its_bit() {
+        assert!(GRAMMAR.patterns.len() <= 128);
+        for (pattern, _) in &GRAMMAR.patterns {
+            assert!(pattern.beginnings().all(|word| word != "*"));
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn r3_the_short_way_finds_what_the_long_way_finds(
+            picked in prop::collection::vec((any::<prop::sample::Index>(), any::<prop::sample::Index>()), 1..8),
+            asks in any::<bool>(),
+            conditional in any::<bool>(),
+        ) {
+            // Words that stand side by side in a pattern, so that something is found often enough.
+            let mut words = Vec::new();
+            for (pattern, word) in picked {
+                let (pattern, _) = pattern.get(&GRAMMAR.patterns);
+                let all: Vec<&str> = pattern.words().collect();
+                let at = word.index(all.len());
+                words.push(all[at]);
+                words.extend(all.get(at + 1));
+            }
+            let clause = Clause { text: words.join(" "), asks, conditional, alone: true };
+            let known: Vec<Known> = words.iter().map(|word| GRAMMAR.known(word)).collect();
+            prop_assert_eq!(find(&words, &known, &clause), find_slowly(&words, &clause));
+        }
+    }
 }

@@ -31,6 +31,12 @@ impl Pattern {
         self.slots.iter().flat_map(|slot| slot.words.iter().copied())
     }
 
+    /// The words that it can begin with: those of its first places, up to one that must be taken.
+    pub(super) fn beginnings(&self) -> impl Iterator<Item = &'static str> + '_ {
+        let optional = self.slots.iter().take_while(|slot| slot.optional).count();
+        self.slots.iter().take(optional + 1).flat_map(|slot| slot.words.iter().copied())
+    }
+
     /// How many words the pattern takes from the front, as many as it can.
     pub(super) fn matches(&self, words: &[&str]) -> Option<usize> {
         Self::from(&self.slots, words)

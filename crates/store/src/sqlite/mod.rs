@@ -108,8 +108,13 @@ impl Store for Sqlite {
     }
 
     async fn head(&self, scope: &Key) -> Result<Option<Seq>, Error> {
-        // One row, which the writer has just had in its hands: going to another thread would cost more than reading it.
-        self.readers.read(|db| Ok(rows::find(db, scope)?.map(|(_, head)| head)))
+        // One row, which the writer has just had in its hands: going to another thread would cost more than reading it,
+        // and another connection would have to read its pages anew.
+        let find = |db: &Connection| Ok(rows::find(db, scope)?.map(|(_, head)| head));
+        match self.writer.look(find) {
+            Some(found) => found,
+            None => self.readers.read(find),
+        }
     }
 
     async fn append(&self, append: Append) -> Result<(), Error> {

@@ -136,6 +136,11 @@ impl Writer {
         (took <= COMMIT_SLOW).then_some(desk)
     }
 
+    /// Runs a short query with the writing connection, if nobody writes.
+    pub(super) fn look<T>(&self, query: impl FnOnce(&Connection) -> T) -> Option<T> {
+        self.desk.try_lock().ok().map(|desk| query(&desk.db))
+    }
+
     /// Sweeps until nothing is left.
     pub(super) async fn sweep(&self) -> Result<usize, Error> {
         self.ask(|answer| Job::Chore(Chore::Sweep(answer))).await
