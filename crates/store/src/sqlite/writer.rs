@@ -55,6 +55,9 @@ enum Chore {
 /// An append, and who waits for it.
 type Turn = (Box<Append>, Answer<()>);
 
+/// Those who wait for a commit, and what each will be told.
+type Answers = Vec<(Answer<()>, Result<(), Error>)>;
+
 /// A handle to the writing thread, which ends when the handle is dropped.
 #[derive(Debug)]
 pub(super) struct Writer {
@@ -113,7 +116,7 @@ impl Writer {
         }
         let mut written = 0;
         for answered in answers {
-            // Those behind one that cannot be appended were decided on it, and cannot be either.
+            // Those behind one that cannot be appended were decided on it, and were not written.
             if let Err(error) = answered.await.unwrap_or_else(|_| Err(gone())) {
                 return (written, Err(error));
             }
@@ -205,7 +208,8 @@ impl Clerk {
             match job {
                 Job::Append(append, answer) => {
                     let before = desk.before;
-                    let next = |shared| self.next_turn(shared, before, &mut chores, &mut brought);
+                    let next =
+                        |shared: &Answers| self.next_turn(shared.len(), before, &mut chores, &mut brought);
                     desk.write((append, answer), next);
                 }
                 Job::Appends(turns) => desk.write_all(turns),
@@ -292,10 +296,14 @@ impl Desk {
         }
     }
 
-    /// Writes the turns of one who brings many, in one transaction.
+    /// Writes the turns of one who brings many, in one transaction, up to the first that cannot be.
+    ///
+    /// Each was decided on the one before. A later one may still expect the head that it finds, if somebody else wrote as
+    /// many entries as it misses: it would be appended to a log that it does not know.
     fn write_all(&mut self, mut turns: VecDeque<Turn>) {
         if let Some(first) = turns.pop_front() {
-            self.write(first, |_| turns.pop_front());
+            let is_written = |written: &Answers| written.last().is_none_or(|(_, result)| result.is_ok());
+            self.write(first, |written| is_written(written).then(|| turns.pop_front()).flatten());
             // A sync for many says nothing about how many come by themselves.
             self.before.0 = 1;
         }
@@ -303,7 +311,7 @@ impl Desk {
 
     /// Writes a turn, and those that come while it is being written, in one transaction; each of them
     /// whole or not at all. All are answered once it is durable.
-    fn write(&mut self, first: Turn, next: impl FnMut(usize) -> Option<Turn>) {
+    fn write(&mut self, first: Turn, next: impl FnMut(&Answers) -> Option<Turn>) {
         let mut answers = Vec::new();
         let done = self.transaction(first, &mut answers, next);
         if done.is_err() {
@@ -321,8 +329,8 @@ impl Desk {
     fn transaction(
         &mut self,
         first: Turn,
-        answers: &mut Vec<(Answer<()>, Result<(), Error>)>,
-        mut next: impl FnMut(usize) -> Option<Turn>,
+        answers: &mut Answers,
+        mut next: impl FnMut(&Answers) -> Option<Turn>,
     ) -> Result<(), Error> {
         let (append, answer) = first;
         self.note(&append);
@@ -334,7 +342,7 @@ impl Desk {
             self.roll_back()?;
             self.execute("BEGIN IMMEDIATE")?;
         }
-        while let Some((append, answer)) = next(answers.len()) {
+        while let Some((append, answer)) = next(answers) {
             self.note(&append);
             answers.push((answer, Ok(())));
             self.execute("SAVEPOINT turn")?;

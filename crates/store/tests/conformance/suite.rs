@@ -37,6 +37,7 @@ macro_rules! tests {
             x7_a_second_delivery_is_refused_as_a_duplicate,
             x7_a_second_delivery_is_known_after_its_session_was_dropped,
             x12_many_appends_are_written_up_to_the_first_that_cannot_be,
+            x12_of_a_chain_that_somebody_else_came_before_nothing_is_written,
             p8_dropped_content_goes_and_the_proof_stays,
             an_erased_body_leaves_its_hash,
             a_new_session_is_there_after_a_restart,
@@ -216,6 +217,33 @@ pub async fn x12_many_appends_are_written_up_to_the_first_that_cannot_be(bench: 
     world.verify().await;
     reopen(bench, &mut world);
     world.verify().await;
+}
+
+/// Somebody else writes as many entries as the first of a chain would have: the second finds the head that it expects,
+/// and is not written either.
+pub async fn x12_of_a_chain_that_somebody_else_came_before_nothing_is_written(bench: &dyn Bench) {
+    for others in 1..4 {
+        let mut world = World::at(bench.open(), &format!("agent:main:cli:direct:me{others}"));
+        world.say("hello").await;
+        let (mut state, mut appends) = (world.state().await, Vec::new());
+        for text in ["a", "b", "c"] {
+            let (append, _) = world.append_of(state, &said(text)).unwrap();
+            state = append.next.clone();
+            appends.push(append);
+        }
+        for other in 0..others {
+            world.say(&format!("other {other}")).await;
+        }
+        let before = world.whole_log().await;
+        assert!(matches!(world.store.append_all(appends).await, (0, Err(Error::Conflict { .. }))));
+        assert_eq!(world.whole_log().await, before);
+        world.verify().await;
+        reopen(bench, &mut world);
+        if bench.is_durable() {
+            assert_eq!(world.whole_log().await, before);
+        }
+        world.verify().await;
+    }
 }
 
 pub async fn x7_a_second_delivery_is_known_after_its_session_was_dropped(bench: &dyn Bench) {
