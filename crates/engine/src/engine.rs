@@ -9,6 +9,7 @@ use crate::config::{Config, UnknownCommand};
 use crate::context::Recents;
 use crate::control::{Control, Counters};
 use crate::error::Error;
+use crate::gists::Gists;
 use crate::inbound::{Inbound, Target};
 use crate::meaning::named;
 use crate::outcome::Outcome;
@@ -56,6 +57,7 @@ pub struct Engine {
     pub(crate) classifier: Arc<Classifier>,
     pub(crate) control: Arc<Control>,
     pub(crate) lexicon: Lexicon,
+    pub(crate) gists: Gists,
     pub(crate) states: States,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) ids: Arc<dyn Ids>,
@@ -86,16 +88,17 @@ impl Engine {
         let states = States::new(config.limits.scopes_cached_max);
         let classifier = Arc::new(Classifier::builtin()?);
         let control = Arc::new(Control::new(&config, &|_| None));
-        let lexicon = Lexicon::new(Arc::clone(&classifier), named);
+        let lexicon = Lexicon::new(Arc::clone(&classifier), named)?;
         let (clock, ids) = (Arc::new(SystemClock), Arc::new(RandomIds));
         let (bells, contents, texts) = (Bells::default(), Contents::default(), Texts::default());
-        let (host, recents, beside) = (None, Recents::default(), Beside::default());
+        let (host, recents, beside, gists) = (None, Recents::default(), Beside::default(), Gists::default());
         Ok(Self {
             store,
             config,
             classifier,
             control,
             lexicon,
+            gists,
             states,
             clock,
             ids,

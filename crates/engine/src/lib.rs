@@ -14,6 +14,7 @@ pub mod control;
 mod engine;
 mod erasure;
 pub mod error;
+mod gists;
 pub mod history;
 pub mod inbound;
 mod meaning;

@@ -4,12 +4,14 @@
 //! with a question in other words, the last sessions are compared as well, and one that is near enough is found by that.
 
 use crate::engine::Engine;
-use segue_core::entry::{Body, Record};
+use crate::gists::{About, Place};
+use segue_core::entry::Record;
 use segue_core::session::Number;
+use segue_core::span::{Span, Spans};
 use segue_core::state::State;
 use segue_signals::kin::{self, Gist, Named, Near};
+use segue_store::Reading;
 use segue_store::search::{self, Hit, Query};
-use segue_store::{Reading, Take};
 use std::cmp::Reverse;
 
 /// How many sessions that words have found are compared.
@@ -19,85 +21,50 @@ const COMPARED: usize = 8;
 const COMPARED_MAX: usize = 64;
 const UNDECIDED: f64 = 0.20;
 
-/// How many messages of a session it is compared by.
-const MESSAGES_MAX: usize = 16;
-
 /// How much of the score is words; the rest is meaning.
 const WORDS_SHARE: f64 = 0.16;
 
 /// From here on a session is found by its meaning alone.
-const NEAR: f64 = 0.24;
-
-/// A session as it is compared: its messages and what they are about.
-struct Compared {
-    session: Number,
-    records: Vec<Record>,
-    gist: Gist,
-}
+const NEAR: f64 = 0.18;
 
 impl Engine {
     /// Weighs hits by what their sessions are about, and orders them anew.
     pub(crate) async fn weigh_meaning(&self, state: &State, query: &Query, hits: &mut Vec<Hit>) {
-        let mut compared = self.compared(state, query, &chosen(state, hits)).await;
+        let compared = self.abouts(state, &query.sight, &chosen(state, hits)).await;
         let mut question = Gist::default();
         self.lexicon.gather(&mut question, search::words(&query.text));
-        let gists: Vec<Gist> =
-            compared.iter_mut().map(|compared| std::mem::take(&mut compared.gist)).collect();
+        let gists: Vec<&Gist> = compared.iter().map(|about| &about.gist).collect();
         let near = kin::near(&question, &gists);
         for hit in hits.iter_mut() {
-            let place = compared.iter().position(|compared| compared.session == hit.session);
+            let place = compared.iter().position(|about| about.session == hit.session);
             let meaning = place.map_or(0.0, |place| near[place].score * query.sight.recency(hit.session));
             hit.score = hit.score * WORDS_SHARE + (1.0 - WORDS_SHARE) * meaning;
         }
-        let by_words: Vec<Number> = hits.iter().map(|hit| hit.session).collect();
-        for (compared, Near { score, message }) in compared.into_iter().zip(near) {
-            let record = compared.records.into_iter().nth(message);
-            if let Some(record) = record
-                && score >= NEAR
-                && !by_words.contains(&compared.session)
-            {
-                let score = (1.0 - WORDS_SHARE) * score * query.sight.recency(compared.session);
-                hits.push(Hit { record, session: compared.session, score });
-            }
-        }
+        let is_found = |session: Number| hits.iter().any(|hit| hit.session == session);
+        let found: Vec<(&About, Near)> = compared
+            .iter()
+            .zip(near)
+            .filter(|(about, near)| near.score >= NEAR && !is_found(about.session))
+            .map(|(about, near)| (about.as_ref(), near))
+            .collect();
+        hits.extend(self.found_by_meaning(state, query, &found).await);
         hits.sort_by(|a, b| b.score.total_cmp(&a.score).then(b.record.seq.cmp(&a.record.seq)));
     }
 
-    /// Reads what sessions are about; those that cannot be read or say nothing are left out.
-    async fn compared(&self, state: &State, query: &Query, sessions: &[Number]) -> Vec<Compared> {
-        let reading = |session: &Number| {
-            let take = Take::Newest(MESSAGES_MAX);
-            Reading { take, ..Reading::messages(state.view(*session)) }
+    /// Reads the nearest message of each session that words did not find.
+    async fn found_by_meaning(&self, state: &State, query: &Query, found: &[(&About, Near)]) -> Vec<Hit> {
+        let reading = |(about, near): &(&About, Near)| {
+            let Place { segment, seq } = about.messages[near.message];
+            let span = Span { segment, first: seq, last: seq, before: 0, through: 1 };
+            Reading::messages(Spans::default().with(span))
         };
-        let readings: Vec<Reading> = sessions.iter().map(reading).collect();
-        let read = match self.store.read_all(&state.scope, &readings).await {
-            Ok(read) => read,
-            // One session that cannot be read must not hide the others (L-10).
-            Err(_) => {
-                let mut read = Vec::new();
-                for reading in &readings {
-                    read.push(self.store.read(&state.scope, reading).await.unwrap_or_default());
-                }
-                read
-            }
+        let readings: Vec<Reading> = found.iter().map(reading).collect();
+        let read = self.read_each(&state.scope, &readings).await;
+        let hit = |((about, near), records): (&(&About, Near), Option<Vec<Record>>)| {
+            let score = (1.0 - WORDS_SHARE) * near.score * query.sight.recency(about.session);
+            records?.into_iter().next().map(|record| Hit { record, session: about.session, score })
         };
-        let about = |(session, records): (&Number, Vec<Record>)| self.about(query, *session, records);
-        sessions.iter().zip(read).filter_map(about).collect()
-    }
-
-    fn about(&self, query: &Query, session: Number, mut records: Vec<Record>) -> Option<Compared> {
-        let mut gist = Gist::default();
-        records.retain(|record| {
-            let Ok(Body::Message(_, message)) = record.body() else { return false };
-            if message.carried_from.is_some()
-                || query.sight.owner(record.segment, record.seq) != Some(session)
-            {
-                return false;
-            }
-            self.lexicon.gather(&mut gist, search::words(&message.text));
-            true
-        });
-        (!records.is_empty()).then_some(Compared { session, records, gist })
+        found.iter().zip(read).filter_map(hit).collect()
     }
 }
 

@@ -127,6 +127,15 @@ impl Table {
         (from..to).find(|&row| self.fingerprint(row) == word.0).map(|row| Row(row as u32))
     }
 
+    /// The vector of a word; zeros if the table does not know it.
+    pub(crate) fn vector(&self, word: WordHash) -> Vector {
+        let mut vector = Vector::ZERO;
+        if let Some(row) = self.find(word) {
+            self.add(row, &mut vector);
+        }
+        vector
+    }
+
     /// Adds a word's row to a sum; returns the word's weight, near one for a rare word.
     pub(crate) fn add(&self, row: Row, sum: &mut Vector) -> f32 {
         let factor = self.factor(row);

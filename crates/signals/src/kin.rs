@@ -3,11 +3,15 @@
 //! People seldom ask in the words that were used. So each word of the question looks for its nearest word in a
 //! session; a word that has kin in few sessions counts more than one that has it everywhere. The whole question is
 //! compared with each message and with the session as well. All of it is relative: sessions are compared with each other.
+//!
+//! Two tables tell what words mean: one of many languages, and one of English and Chinese that was made for finding.
 
-use crate::classifier::Classifier;
-use crate::embed::Vector;
+use crate::assets;
+use crate::classifier::{Classifier, LoadError};
+use crate::embed::{Table, Vector};
+use crate::features::Meaning;
 use crate::terms::CONTENT_WEIGHT;
-use crate::text::Window;
+use crate::text::{Window, is_han};
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, RandomState};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -31,10 +35,16 @@ const ASKING_WORTH: f32 = 0.3;
 /// How much it counts that a word is rare among the sessions.
 const RARITY_POWER: f32 = 0.75;
 
-/// How much of nearness comes from the words, from the nearest message, and from the session as a whole.
+/// How much of nearness comes from the words, and from each table by the nearest message and by the session as a whole.
 const BY_WORDS: f32 = 0.5;
-const BY_MESSAGE: f32 = 0.3;
-const BY_SESSION: f32 = 0.25;
+const BY_MESSAGE: [f32; TABLES] = [0.3, 0.6];
+const BY_SESSION: [f32; TABLES] = [0.25, 0.6];
+
+/// The tables: of many languages, and the one that was made for finding. Nearness in one says nothing about the other.
+const TABLES: usize = 2;
+
+/// What a word has to say that lies where its translations lie, beside one that was learnt.
+const TRANSLATED_SAY: f32 = 0.17;
 
 /// What is known of a word besides its meaning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,20 +55,36 @@ pub struct Named {
     pub asks: bool,
 }
 
-#[derive(Debug, Clone, Copy)]
+/// A word; gists share it with the lexicon.
+#[derive(Debug)]
 struct Word {
     named: Named,
     weight: f32,
-    /// Nothing where the word is not in the table: it has no kin but itself.
-    unit: Option<Vector>,
+    /// Nothing where a table does not have the word; with none of them it has no kin but itself.
+    rows: [Option<Row>; TABLES],
+}
+
+/// A word in a table: what it means, and how much it says.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Row {
+    unit: Vector,
+    norm: f32,
+    /// How far the row is to be believed, from 0 to 1.
+    say: f32,
+}
+
+impl Row {
+    fn of(vector: &Vector, say: f32) -> Option<Self> {
+        (*vector != Vector::ZERO).then(|| Self { unit: vector.unit(), norm: vector.norm(), say })
+    }
 }
 
 /// What some messages are about, word by word.
 #[derive(Debug, Clone, Default)]
 pub struct Gist {
-    words: Vec<Word>,
+    words: Vec<Arc<Word>>,
     keys: HashSet<u64>,
-    messages: Vec<Vector>,
+    messages: Vec<[Vector; TABLES]>,
 }
 
 /// How near a session is.
@@ -76,76 +102,91 @@ pub struct Near {
 #[derive(Debug)]
 pub struct Lexicon {
     classifier: Arc<Classifier>,
+    made_to_find: Table,
     name: fn(&str) -> Named,
     hasher: RandomState,
-    known: Mutex<HashMap<u64, Known>>,
-}
-
-/// A word that comes in one piece, and how long its vector is.
-#[derive(Debug, Clone, Copy)]
-struct Known {
-    word: Word,
-    norm: f32,
-}
-
-impl Known {
-    fn add_to(&self, message: &mut Vector, gist: &mut Gist) {
-        if let Some(unit) = &self.word.unit {
-            message.add(unit, self.norm);
-        }
-        gist.add(self.word);
-    }
+    known: Mutex<HashMap<u64, Arc<Word>>>,
 }
 
 impl Lexicon {
     /// Makes one that knows nothing yet, and gives words their names.
-    #[must_use]
-    pub fn new(classifier: Arc<Classifier>, name: fn(&str) -> Named) -> Self {
-        Self { classifier, name, hasher: RandomState::new(), known: Mutex::default() }
+    pub fn new(classifier: Arc<Classifier>, name: fn(&str) -> Named) -> Result<Self, LoadError> {
+        let made_to_find = Table::load(assets::KIN)?;
+        Ok(Self { classifier, made_to_find, name, hasher: RandomState::new(), known: Mutex::default() })
     }
 
     /// Adds a message to a gist: its words, which come in pieces.
     pub fn gather<'a>(&self, gist: &mut Gist, pieces: impl Iterator<Item = &'a str>) {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut message = Vector::ZERO;
+        let mut message = [Vector::ZERO; TABLES];
         for piece in pieces {
             if gist.words.len() >= WORDS_MAX {
                 break;
             }
             // "web03" is a name: it is the same or it is not.
             if piece.bytes().any(|byte| byte.is_ascii_digit()) {
-                gist.add(Word { named: (self.name)(piece), weight: 1.0, unit: None });
+                gist.add(Arc::new(Word { named: (self.name)(piece), weight: 1.0, rows: [None; TABLES] }));
                 continue;
             }
             let number = self.hasher.hash_one(piece);
             if let Some(word) = known.get(&number) {
-                word.add_to(&mut message, gist);
+                gist.add_to(&mut message, word);
                 continue;
             }
-            let read: Vec<Known> = self.read(piece).collect();
-            read.iter().for_each(|one| one.add_to(&mut message, gist));
             if known.len() >= KNOWN_MAX {
                 // What is used is soon known again.
                 known.clear();
             }
+            let read = self.read(piece, &mut known);
+            read.iter().for_each(|word| gist.add_to(&mut message, word));
             if let [only] = read.as_slice() {
-                known.insert(number, *only);
+                known.insert(number, Arc::clone(only));
             }
         }
-        gist.messages.push(message.unit());
+        gist.messages.push(message.map(|sum| sum.unit()));
     }
 
-    fn read(&self, piece: &str) -> impl Iterator<Item = Known> {
+    /// Reads the words of a piece; one that is known from another piece is shared with it.
+    fn read(&self, piece: &str, known: &mut HashMap<u64, Arc<Word>>) -> Vec<Arc<Word>> {
         let meanings = self.classifier.reader().meanings(piece, Window::MESSAGE);
-        meanings.into_iter().map(|(text, weight, vector)| {
-            let unit = (vector != Vector::ZERO).then(|| vector.unit());
-            Known { word: Word { named: (self.name)(text), weight, unit }, norm: vector.norm() }
-        })
+        let word = |meaning: Meaning<'_>| {
+            let number = self.hasher.hash_one(("part", meaning.text));
+            Arc::clone(known.entry(number).or_insert_with(|| Arc::new(self.word(&meaning))))
+        };
+        meanings.into_iter().map(word).collect()
+    }
+
+    fn word(&self, meaning: &Meaning<'_>) -> Word {
+        let say = if meaning.text.chars().any(is_han) { TRANSLATED_SAY } else { 1.0 };
+        let found = self.made_to_find.vector(meaning.hash);
+        let rows = [Row::of(&meaning.vector, 1.0), Row::of(&found, say)];
+        Word { named: (self.name)(meaning.text), weight: meaning.weight, rows }
     }
 }
 
 impl Gist {
-    fn add(&mut self, word: Word) {
+    /// Tells how many different words there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.words.len()
+    }
+
+    /// Tells whether there are no words.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.words.is_empty()
+    }
+
+    fn add_to(&mut self, message: &mut [Vector; TABLES], word: &Arc<Word>) {
+        for (sum, row) in message.iter_mut().zip(&word.rows) {
+            if let Some(row) = row {
+                sum.add(&row.unit, row.norm);
+            }
+        }
+        self.add(Arc::clone(word));
+    }
+
+    fn add(&mut self, word: Arc<Word>) {
         if self.keys.insert(word.named.key) {
             self.words.push(word);
         }
@@ -156,10 +197,14 @@ impl Gist {
         if self.keys.contains(&word.named.key) {
             return 1.0;
         }
-        let Some(unit) = &word.unit else { return 0.0 };
+        (0..TABLES).map(|table| self.kin_in(table, word)).fold(0.0, f32::max)
+    }
+
+    fn kin_in(&self, table: usize, word: &Word) -> f32 {
+        let Some(row) = &word.rows[table] else { return 0.0 };
         let mut nearest = [0.0_f32; NEAREST];
-        for other in self.words.iter().filter_map(|word| word.unit.as_ref()) {
-            let mut cosine = unit.dot(other);
+        for other in self.words.iter().filter_map(|word| word.rows[table].as_ref()) {
+            let mut cosine = row.unit.dot(&other.unit);
             for place in &mut nearest {
                 if cosine > *place {
                     std::mem::swap(place, &mut cosine);
@@ -171,21 +216,31 @@ impl Gist {
         KIN_WORTH * ((near - KIN_MIN) / (1.0 - KIN_MIN)).clamp(0.0, 1.0)
     }
 
-    /// Sums the words up, the rare ones first of all.
-    fn whole(&self, rarity: impl Fn(&Word) -> f32) -> Vector {
-        let mut sum = Vector::ZERO;
+    /// Tells how far a table is to be believed about these words; not at all if it has none of them.
+    fn say(&self, table: usize) -> f32 {
+        let says = self.words.iter().filter_map(|word| word.rows[table].as_ref()).map(|row| row.say);
+        let (sum, count) = says.fold((0.0, 0.0), |(sum, count), say| (sum + say, count + 1.0));
+        if count > 0.0 { sum / count } else { 0.0 }
+    }
+
+    /// Sums the words up in each table, the rare ones first of all.
+    fn whole(&self, rarity: impl Fn(&Word) -> f32) -> [Vector; TABLES] {
+        let mut sums = [Vector::ZERO; TABLES];
         for word in self.words.iter().filter(|word| word.weight >= CONTENT_WEIGHT) {
-            if let Some(unit) = &word.unit {
-                sum.add(unit, word.weight * rarity(word));
+            let rarity = rarity(word);
+            for (sum, row) in sums.iter_mut().zip(&word.rows) {
+                if let Some(row) = row {
+                    sum.add(&row.unit, row.norm * rarity);
+                }
             }
         }
-        sum.unit()
+        sums.map(|sum| sum.unit())
     }
 }
 
 /// Tells how near sessions are to a question, in their order.
 #[must_use]
-pub fn near(question: &Gist, sessions: &[Gist]) -> Vec<Near> {
+pub fn near(question: &Gist, sessions: &[&Gist]) -> Vec<Near> {
     let by_words = by_words(question, sessions);
     let mut having: HashMap<u64, u32> = HashMap::new();
     for key in sessions.iter().flat_map(|session| &session.keys) {
@@ -195,20 +250,28 @@ pub fn near(question: &Gist, sessions: &[Gist]) -> Vec<Near> {
     let with = |word: &Word| having.get(&word.named.key).copied().unwrap_or(0) as f32;
     let worth = |word: &Word| if word.named.asks { ASKING_WORTH } else { 1.0 };
     let asked = question.whole(|word| worth(word) * (all / (1.0 + with(word))).ln_1p());
-    let plain = question.messages.first().copied().unwrap_or(Vector::ZERO);
-    let near = |(session, by_words): (&Gist, f32)| {
-        let cosines = session.messages.iter().map(|message| message.dot(&plain)).enumerate();
-        let (message, cosine) = cosines.max_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or((0, 0.0));
-        let whole = session.whole(|word| (all / with(word).max(1.0)).ln_1p()).dot(&asked);
-        let sum = BY_WORDS * by_words + BY_MESSAGE * cosine.max(0.0) + BY_SESSION * whole.max(0.0);
-        let score = sum / (BY_WORDS + BY_MESSAGE + BY_SESSION);
+    let plain = question.messages.first().copied().unwrap_or([Vector::ZERO; TABLES]);
+    let says: [f32; TABLES] = std::array::from_fn(|table| question.say(table));
+    let by_message: [f32; TABLES] = std::array::from_fn(|table| BY_MESSAGE[table] * says[table]);
+    let by_session: [f32; TABLES] = std::array::from_fn(|table| BY_SESSION[table] * says[table]);
+    let most = BY_WORDS + by_message.iter().sum::<f32>() + by_session.iter().sum::<f32>();
+    // How near two texts are in all tables, each as far as it has a say.
+    let nearness = |shares: &[f32; TABLES], a: &[Vector; TABLES], b: &[Vector; TABLES]| -> f32 {
+        (0..TABLES).map(|table| shares[table] * a[table].dot(&b[table]).max(0.0)).sum()
+    };
+    let near = |(session, by_words): (&&Gist, f32)| {
+        let cosines =
+            session.messages.iter().map(|message| nearness(&by_message, message, &plain)).enumerate();
+        let (message, nearest) = cosines.max_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or((0, 0.0));
+        let whole = session.whole(|word| (all / with(word).max(1.0)).ln_1p());
+        let score = (BY_WORDS * by_words + nearest + nearness(&by_session, &whole, &asked)) / most;
         Near { score: f64::from(score.clamp(0.0, 1.0)), message }
     };
     sessions.iter().zip(by_words).map(near).collect()
 }
 
 /// Tells how much of the question's words sessions have, or kin of them.
-fn by_words(question: &Gist, sessions: &[Gist]) -> Vec<f32> {
+fn by_words(question: &Gist, sessions: &[&Gist]) -> Vec<f32> {
     let mut sums = vec![0.0_f32; sessions.len()];
     let mut whole = 0.0_f32;
     for word in question.words.iter().filter(|word| word.weight >= CONTENT_WEIGHT).take(ASKED_MAX) {
@@ -237,7 +300,7 @@ mod tests {
             key: word.to_lowercase().bytes().fold(7, |key, byte| key * 31 + u64::from(byte)),
             asks: false,
         };
-        Lexicon::new(Arc::new(Classifier::builtin().unwrap()), name)
+        Lexicon::new(Arc::new(Classifier::builtin().unwrap()), name).unwrap()
     }
 
     fn gist(lexicon: &Lexicon, messages: &[&str]) -> Gist {
@@ -255,7 +318,7 @@ mod tests {
         let (first, again) = (gist(&lexicon, &said), gist(&lexicon, &said));
         assert!(lexicon.known.lock().unwrap().contains_key(&lexicon.hasher.hash_one("bread")));
         assert_eq!(first.messages, again.messages);
-        let words = |gist: &Gist| gist.words.iter().map(|word| (word.named, word.unit)).collect::<Vec<_>>();
+        let words = |gist: &Gist| gist.words.iter().map(|word| (word.named, word.rows)).collect::<Vec<_>>();
         assert_eq!(words(&first), words(&again));
     }
 
@@ -268,7 +331,7 @@ mod tests {
             gist(&lexicon, &["deploy the server", "restart web03 first"]),
         ];
         let nearest = |question: &str| {
-            let near = near(&gist(&lexicon, &[question]), &sessions);
+            let near = near(&gist(&lexicon, &[question]), &sessions.each_ref());
             let best = (0..3).max_by(|a, b| near[*a].score.total_cmp(&near[*b].score)).unwrap();
             (best, near[best].message)
         };
@@ -281,7 +344,7 @@ mod tests {
     fn nothing_is_near_to_nothing() {
         let lexicon = lexicon();
         let empty = gist(&lexicon, &[""]);
-        assert_eq!(near(&empty, &[empty.clone(), gist(&lexicon, &["a cake"])])[1].score, 0.0);
+        assert_eq!(near(&empty, &[&empty, &gist(&lexicon, &["a cake"])])[1].score, 0.0);
         assert!(near(&empty, &[]).is_empty());
     }
 }

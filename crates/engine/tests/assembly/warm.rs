@@ -1,15 +1,17 @@
-//! What was read for one context is used for the next: whatever happens between, by this engine or by another one on the
-//! same store, the context is the one that an engine gives which has read nothing yet.
+//! What was read for one context or recall is used for the next: whatever happens between, by this engine or by another one
+//! on the same store, it is the one that an engine gives which has read nothing yet.
 
 use crate::table::Table;
 use jiff::SignedDuration;
 use proptest::prelude::*;
-use proptest::test_runner::{Config, TestRunner};
+use proptest::test_runner::{Config, TestCaseError, TestRunner};
 use segue_core::entry::Seq;
 use segue_core::message::{Message, Role, ToolCall};
 use segue_core::session::Number;
+use segue_engine::recall::Recall;
 use segue_engine::{Pick, Request};
 use segue_store::memory::Memory;
+use segue_store::search::Reach;
 use std::sync::Arc;
 use tokio::runtime::Runtime;
 
@@ -108,18 +110,12 @@ async fn run(table: &mut Table, op: &Op) {
     let _ = table.engine.request(&table.scope, table.now, &request).await;
 }
 
-#[test]
-fn m_d1_a_warm_context_is_the_one_that_is_read_anew() {
-    check(&tokio::runtime::Builder::new_current_thread().build().unwrap(), 120);
-}
-
-/// There the next context is prepared by another thread while the store writes.
-#[test]
-fn m_d1_a_context_that_was_prepared_is_the_one_that_is_read_anew() {
-    check(&tokio::runtime::Builder::new_multi_thread().worker_threads(1).build().unwrap(), 40);
-}
-
-fn check(runtime: &Runtime, cases: u32) {
+/// Runs random operations by two engines on one store; after each, one of them is compared with a third that is new.
+fn after_whatever_happens(
+    runtime: &Runtime,
+    cases: u32,
+    compare: impl AsyncFn(&Table, &Table, u64) -> Result<(), TestCaseError>,
+) {
     let strategy = (prop::collection::vec((op(), prop::bool::weighted(0.15)), 1..60), 400u64..4_000);
     let config = Config { cases, failure_persistence: None, ..Config::default() };
     TestRunner::new(config)
@@ -133,14 +129,51 @@ fn check(runtime: &Runtime, cases: u32) {
                 let now = own.now.max(other.now);
                 (own.now, other.now) = (now, now);
                 let cold = runtime.block_on(Table::on(store.clone(), ""));
-                // The last one is what the next turn prepares.
-                for window in [window, 100_000, window] {
-                    let cold = runtime.block_on(cold.context(window)).map_err(|error| error.to_string());
-                    let warm = runtime.block_on(own.context(window)).map_err(|error| error.to_string());
-                    prop_assert_eq!(warm, cold, "after {:?}", op);
-                }
+                runtime.block_on(compare(&own, &cold, window))?;
             }
             Ok(())
         })
         .unwrap();
+}
+
+fn one_thread() -> Runtime {
+    tokio::runtime::Builder::new_current_thread().build().unwrap()
+}
+
+async fn same_context(own: &Table, cold: &Table, window: u64) -> Result<(), TestCaseError> {
+    // The last one is what the next turn prepares.
+    for window in [window, 100_000, window] {
+        let cold = cold.context(window).await.map_err(|error| error.to_string());
+        let warm = own.context(window).await.map_err(|error| error.to_string());
+        prop_assert_eq!(warm, cold);
+    }
+    Ok(())
+}
+
+async fn same_recall(own: &Table, cold: &Table, window: u64) -> Result<(), TestCaseError> {
+    let reach = if window.is_multiple_of(2) { Reach::Archived } else { Reach::Everything };
+    for question in ["how hot must the stove be for baking", "the bill from Norway"] {
+        let recall = Recall { reach, ..Recall::new(question, "a test") };
+        let cold = cold.engine.recall(&cold.scope, &recall).await.map_err(|error| error.to_string());
+        let warm = own.engine.recall(&own.scope, &recall).await.map_err(|error| error.to_string());
+        prop_assert_eq!(warm, cold);
+    }
+    Ok(())
+}
+
+#[test]
+fn m_d1_a_warm_context_is_the_one_that_is_read_anew() {
+    after_whatever_happens(&one_thread(), 120, same_context);
+}
+
+/// There the next context is prepared by another thread while the store writes.
+#[test]
+fn m_d1_a_context_that_was_prepared_is_the_one_that_is_read_anew() {
+    let threads = tokio::runtime::Builder::new_multi_thread().worker_threads(1).build().unwrap();
+    after_whatever_happens(&threads, 40, same_context);
+}
+
+#[test]
+fn m_d2_a_warm_recall_is_the_one_that_is_read_anew() {
+    after_whatever_happens(&one_thread(), 120, same_recall);
 }

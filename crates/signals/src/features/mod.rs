@@ -5,6 +5,7 @@ mod dense;
 mod sparse;
 
 use crate::embed::{Table, Vector};
+use crate::hash::WordHash;
 use crate::profile::{Profile, Role, Scripts};
 use crate::terms::{Term, Terms};
 use crate::text::{Reading, Window, fold};
@@ -30,6 +31,16 @@ pub(crate) struct Read<'a> {
     pub(crate) asks: bool,
 }
 
+/// A word, and what the table knows of it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Meaning<'a> {
+    pub(crate) text: &'a str,
+    pub(crate) hash: WordHash,
+    pub(crate) weight: f32,
+    /// Zeros where the table does not have the word.
+    pub(crate) vector: Vector,
+}
+
 impl Reader {
     pub(crate) fn new(table: Table) -> Self {
         Self { table, cues: CueTable::new() }
@@ -44,15 +55,13 @@ impl Reader {
         Read { reading, terms, cues, scripts, asks }
     }
 
-    /// The words of a text, each with its weight and its row of the table; zeros where it has none.
-    pub(crate) fn meanings<'a>(&self, text: &'a str, window: Window) -> Vec<(&'a str, f32, Vector)> {
+    /// The words of a text, and what the table knows of each.
+    pub(crate) fn meanings<'a>(&self, text: &'a str, window: Window) -> Vec<Meaning<'a>> {
         let reading = Reading::new(text, window);
         let meaning = |term: &Term| {
-            let mut vector = Vector::ZERO;
-            if let Some(row) = self.table.find(term.hash) {
-                self.table.add(row, &mut vector);
-            }
-            (reading.between(term.first, term.last), term.weight, vector)
+            let vector = self.table.vector(term.hash);
+            let text = reading.between(term.first, term.last);
+            Meaning { text, hash: term.hash, weight: term.weight, vector }
         };
         Terms::of(&reading, &self.table).list.iter().map(meaning).collect()
     }
