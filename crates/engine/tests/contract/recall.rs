@@ -116,6 +116,29 @@ async fn m_d2_a_person_recalls_by_a_command() {
     assert_eq!(stage.state().await.head, before, "a recall by a command writes nothing");
 }
 
+/// A question in one language finds what was said in the other, though no word is the same.
+#[tokio::test]
+async fn m_d2_a_question_finds_what_was_said_in_the_other_language() {
+    let stage = play(
+        "",
+        "
+        10:00 user: 我想学做红烧肉，五花肉要先焯水吗？
+        10:01 assistant: 要，冷水下锅焯两分钟，再炒糖色。
+        10:02 user: /new
+        10:03 user: My landlord will not give back the deposit because of scratches.
+        10:04 assistant: Write to him with the photos of the day you moved in.
+        10:05 user: /new
+        10:06 user: hello
+    ",
+    )
+    .await;
+    for (question, session) in [("how do I cook braised pork", 1), ("房东不退押金", 2)] {
+        let recalled = stage.engine.recall(&stage.scope, &Recall::new(question, "a test")).await.unwrap();
+        let found: Vec<u32> = recalled.fragments.iter().map(|fragment| fragment.session.number.0).collect();
+        assert_eq!(found.first(), Some(&session), "{question}: {found:?}");
+    }
+}
+
 /// Isolation: many scopes with the same words and a mark each, asked at once; no recall ever holds another's mark.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn m_d2_x9_no_recall_holds_the_mark_of_another_scope() {
