@@ -178,7 +178,11 @@ Example:
   segue erase --person telegram:111 --dry-run
 
 A person is an identity link or channel:peer: their own scopes as a whole, and their messages in groups.
-What was kept of it in memory and on decision records goes along, and with a session its titles.")]
+What was kept of it in memory and on decision records goes along, and with a session its titles.
+
+Files that cannot be read are set aside with every byte. Those in which the person is seen to speak, those of their
+own scopes, and those that only the session sees are deleted as a whole. Those that may hold their words, or that
+other sessions see too, are named and stay, and the exit code is 1: --set-aside deletes them as well.")]
     Erase(Erase),
     /// Write a session to standard output
     #[command(after_help = "Example:\n  segue export agent:main:cli:direct:me#2 --format openai > chat.json")]
@@ -289,6 +293,9 @@ pub struct Erase {
     /// Everything that a person said, in all scopes
     #[arg(long, value_name = "NAME", conflicts_with_all = ["scope", "messages"])]
     pub person: Option<String>,
+    /// Delete also set-aside copies that only may hold it, with what others said there
+    #[arg(long, conflicts_with = "messages")]
+    pub set_aside: bool,
     /// Say what would be erased, and erase nothing
     #[arg(long)]
     pub dry_run: bool,

@@ -5,7 +5,7 @@
 
 use crate::engine::Engine;
 use crate::error::Error;
-use crate::route::user_of;
+use crate::route::{safe, user_of};
 use segue_core::entry::{Kind, Seq};
 use segue_core::scope;
 use segue_core::session::Number;
@@ -13,6 +13,34 @@ use segue_core::state::State;
 use segue_core::title;
 use segue_store::SetAside;
 use std::collections::BTreeSet;
+
+/// What is to be erased.
+#[derive(Debug, Default)]
+pub struct Erasure {
+    /// The person, as the engine names them, if it is one who is erased.
+    pub person: Option<String>,
+    /// What the log says, scope by scope.
+    pub entries: Vec<(scope::Key, Vec<Seq>)>,
+    /// What was set aside of the person or the session. A damaged file cannot be edited safely, so it goes as a whole, with
+    /// what others said in it.
+    pub theirs: Vec<SetAside>,
+    /// What was set aside, and may hold words of the person, or is seen by other sessions too. Nobody deletes that unasked.
+    pub perhaps: Vec<SetAside>,
+    /// What was set aside of nobody knows whom.
+    pub nobodys: Vec<SetAside>,
+    /// What could not be looked into, one sentence each.
+    pub unseen: BTreeSet<String>,
+}
+
+/// Whose words were set aside.
+enum Whose {
+    /// They are seen to speak there, or it is their own scope.
+    Theirs,
+    /// Something cannot be read where they can speak.
+    Perhaps,
+    Others,
+    Unknown,
+}
 
 impl Engine {
     /// Finds everything that was said in a session, the commands that were typed there, and its titles.
@@ -30,49 +58,69 @@ impl Engine {
         Ok(said.into_iter().collect())
     }
 
-    /// Finds everything that a person said, scope by scope: their own scopes as a whole, answers and all, and their
-    /// messages in groups.
-    pub async fn said_by(&self, person: &str) -> Result<Vec<(scope::Key, Vec<Seq>)>, Error> {
-        let mut found = Vec::new();
+    /// Finds everything that a person said: their own scopes as a whole, answers and all, their messages in groups, and
+    /// what was set aside of either. A person is a link's name or `channel:peer`; an address that is linked means the
+    /// person whom it belongs to.
+    ///
+    /// A scope that cannot be looked into keeps nobody from being erased elsewhere.
+    pub async fn to_erase_of(&self, person: &str) -> Result<Erasure, Error> {
+        let canonical = self.config.routing.links.canonical_user(person);
+        let person = canonical.unwrap_or_else(|| person.to_owned());
+        let mut erasure = Erasure::default();
         for scope in self.every_scope().await? {
-            let Some(state) = self.store.load(&scope).await? else { continue };
-            let entries = self.said_by_in(&state, person).await?;
-            if !entries.is_empty() {
-                found.push((scope, entries.into_iter().collect()));
+            match self.said_by(&scope, &person).await {
+                Ok(entries) if entries.is_empty() => {}
+                Ok(entries) => erasure.entries.push((scope, entries.into_iter().collect())),
+                Err(error) => _ = erasure.unseen.insert(format!("{scope}: {error}")),
             }
         }
-        Ok(found)
+        let copies = self.store.copies(None).await?;
+        erasure.unseen.extend(copies.unseen);
+        for copy in copies.found {
+            match self.whose(&copy, &person) {
+                Whose::Theirs => erasure.theirs.push(copy),
+                Whose::Perhaps => erasure.perhaps.push(copy),
+                Whose::Unknown => erasure.nobodys.push(copy),
+                Whose::Others => {}
+            }
+        }
+        erasure.person = Some(person);
+        Ok(erasure)
     }
 
-    /// Finds what was set aside because it cannot be read, and holds or may hold what a person said. A damaged file cannot
-    /// be edited safely, so it goes as a whole, with what others said in it.
-    pub async fn set_aside_of(&self, person: &str) -> Result<Vec<SetAside>, Error> {
-        let copies = self.store.copies().await?.into_iter();
-        Ok(copies.filter(|copy| self.may_hold_words_of(copy, person)).collect())
-    }
-
-    /// Finds what was set aside of a session that goes on.
-    pub async fn set_aside_in(&self, state: &State, session: Number) -> Result<Vec<SetAside>, Error> {
-        let copies = self.store.copies().await?.into_iter();
+    /// Finds everything that was said in a session, and what was set aside of it.
+    pub async fn to_erase_in(&self, state: &State, session: Number) -> Result<Erasure, Error> {
+        let entries = vec![(state.scope.clone(), self.said_in(state, session).await?)];
+        let copies = self.store.copies(Some(&state.scope)).await?;
         let view = state.view(session);
         let is_seen = |copy: &SetAside| view.iter().any(|span| Some(span.segment) == copy.segment);
-        Ok(copies.filter(|copy| copy.scope.as_ref() == Some(&state.scope) && is_seen(copy)).collect())
+        // A file goes as a whole, and another session may be a fork of this one, or what it was merged into.
+        let is_alone = |copy: &SetAside| copy.sessions.iter().all(|other| *other == session);
+        let (theirs, perhaps) = copies.found.into_iter().filter(is_seen).partition(is_alone);
+        let unseen = copies.unseen.into_iter().collect();
+        Ok(Erasure { entries, theirs, perhaps, unseen, ..Erasure::default() })
     }
 
-    fn may_hold_words_of(&self, copy: &SetAside, person: &str) -> bool {
-        // Nobody can tell any more whose it is.
-        let Some(scope) = &copy.scope else { return copy.unreadable > 0 || !copy.senders.is_empty() };
-        if copy.senders.iter().any(|sender| self.is_person(scope, sender, person)) {
-            return true;
+    fn whose(&self, copy: &SetAside, person: &str) -> Whose {
+        let Some(scope) = &copy.scope else { return Whose::Unknown };
+        let owner = user_of(&self.config.routing, scope);
+        let speaks = copy.senders.iter().any(|sender| self.is_person(scope, sender, person));
+        if speaks || owner.as_deref() == Some(person) {
+            return Whose::Theirs;
         }
-        match user_of(&self.config.routing, scope) {
-            Some(owner) => owner == person,
-            // What cannot be read in a group was said by anybody who can speak there.
-            None => {
-                let links = &self.config.routing.links;
-                let may_speak = channel_of(scope).is_none_or(|channel| links.may_speak_in(person, channel));
-                copy.unreadable > 0 && may_speak
-            }
+        // What cannot be read in a group was said by anybody who can speak there.
+        let links = &self.config.routing.links;
+        let may_speak = || channel_of(scope).is_none_or(|channel| links.may_speak_in(person, channel));
+        match owner.is_none() && copy.unreadable > 0 && may_speak() {
+            true => Whose::Perhaps,
+            false => Whose::Others,
+        }
+    }
+
+    async fn said_by(&self, scope: &scope::Key, person: &str) -> Result<BTreeSet<Seq>, Error> {
+        match self.store.load(scope).await? {
+            Some(state) => self.said_by_in(&state, person).await,
+            None => Ok(BTreeSet::new()),
         }
     }
 
@@ -96,12 +144,14 @@ impl Engine {
 
     /// A channel names its senders without the channel: `111` in a Telegram group is `telegram:111`.
     fn is_person(&self, scope: &scope::Key, sender: &str, person: &str) -> bool {
-        if sender == person {
+        let links = &self.config.routing.links;
+        if sender == person || links.canonical_user(sender).as_deref() == Some(person) {
             return true;
         }
         let Some(channel) = channel_of(scope) else { return false };
-        let linked = self.config.routing.links.name_of(channel, sender);
-        linked.map_or_else(|| format!("{channel}:{sender}") == person, |name| name == person)
+        let peer = safe::id(sender);
+        let linked = links.name_of(channel, &peer);
+        linked.map_or_else(|| format!("{channel}:{peer}") == person, |name| name == person)
     }
 }
 

@@ -41,6 +41,7 @@ pub mod titles;
 pub mod words;
 
 pub use engine::Engine;
+pub use erasure::Erasure;
 pub use error::Error;
 pub use inbound::{Inbound, Target};
 pub use outcome::{Delivery, Outcome};

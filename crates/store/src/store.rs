@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::search::{self, Hit, Query};
-use crate::types::{Append, Page, Reading, ScopeRow, SetAside};
+use crate::types::{Append, Copies, Page, Reading, ScopeRow, SetAside};
 use async_trait::async_trait;
 use segue_core::entry::{Record, Seq};
 use segue_core::message::MessageId;
@@ -97,14 +97,18 @@ pub trait Store: Send + Sync {
         Ok(Vec::new())
     }
 
-    /// Lists what was set aside because it cannot be read or was never acknowledged. It may hold what people said.
-    async fn copies(&self) -> Result<Vec<SetAside>, Error> {
-        Ok(Vec::new())
+    /// Lists what was set aside because it cannot be read or was never acknowledged, of one scope or of all. It may hold
+    /// what people said. What cannot be looked into keeps nobody from seeing the rest.
+    async fn copies(&self, _scope: Option<&Key>) -> Result<Copies, Error> {
+        Ok(Copies::default())
     }
 
-    /// Deletes what was set aside, for good. Numbers that were used there are not used again, and messages that were
-    /// accepted there are not accepted again.
-    async fn discard(&self, _copies: &[SetAside]) -> Result<(), Error> {
+    /// Deletes something that was set aside, for good.
+    ///
+    /// Of a scope as a whole, numbers that were used there are not used again, and messages that were accepted there are
+    /// not accepted again. Of a single file nothing is kept: the ids of its messages are as unknown as they were while it
+    /// could not be read, and [`audit`](Store::audit) goes on to say what is missing.
+    async fn discard(&self, _copy: &SetAside) -> Result<(), Error> {
         Ok(())
     }
 

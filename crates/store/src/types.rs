@@ -162,17 +162,29 @@ pub struct SetAside {
     pub scope: Option<scope::Key>,
     /// The segment, if it is one.
     pub segment: Option<segment::Number>,
+    /// The sessions that see the segment, those included that are not listed because it cannot be read.
+    pub sessions: BTreeSet<Number>,
     /// Where it is.
     pub place: PathBuf,
     /// Who speaks in it, as far as it can be read.
     pub senders: BTreeSet<String>,
-    /// How many entries cannot be read.
+    /// How many entries that people may have written cannot be read.
     pub unreadable: u64,
+}
+
+/// What was found of all that was set aside.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Copies {
+    /// What was set aside.
+    pub found: Vec<SetAside>,
+    /// What could not be looked into, one sentence each: there may be more.
+    pub unseen: Vec<String>,
 }
 
 impl SetAside {
     pub(crate) fn at(place: &Path, scope: Option<scope::Key>) -> Self {
-        Self { scope, segment: None, place: place.to_owned(), senders: BTreeSet::new(), unreadable: 0 }
+        let (sessions, senders) = (BTreeSet::new(), BTreeSet::new());
+        Self { scope, segment: None, sessions, place: place.to_owned(), senders, unreadable: 0 }
     }
 }
 

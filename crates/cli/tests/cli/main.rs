@@ -9,6 +9,7 @@ mod chat_endpoint;
 mod chat_model;
 mod config;
 mod doctor;
+mod erasing;
 mod examples;
 mod golden;
 mod help;

@@ -149,7 +149,7 @@ fn erase_and_what_is_seen_of_it() {
     }
 }
 
-fn files(folder: &Path) -> Vec<(std::path::PathBuf, Vec<u8>)> {
+pub fn files(folder: &Path) -> Vec<(std::path::PathBuf, Vec<u8>)> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();

@@ -18,6 +18,7 @@ use segue_core::scope::Key;
 use segue_core::session::Number;
 use serde::{Deserialize, Serialize};
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// What is added to the name of what was set aside, before a number.
@@ -77,12 +78,13 @@ pub(super) fn list(folder: &Path) -> Vec<PathBuf> {
 }
 
 /// Reads what is left in what was set aside.
-pub(super) fn read(folders: &[PathBuf]) -> Left {
+///
+/// What cannot be read here stops its scope, and does not count as nothing: numbers would be used again. It is not called
+/// damage, because the scope itself is well and must not be moved away for it.
+pub(super) fn read(folders: &[PathBuf]) -> Result<Left, Error> {
     let mut left = Left { session: 0, head: Seq::ZERO, ids: Vec::new(), unreadable: 0 };
     for folder in folders {
-        let kept =
-            fs::read(folder.join(LEFT)).ok().and_then(|bytes| serde_json::from_slice::<Left>(&bytes).ok());
-        if let Some(kept) = kept {
+        if let Some(kept) = read_kept(&folder.join(LEFT))? {
             left.session = left.session.max(kept.session.saturating_add(kept.unreadable));
             left.head = left.head.max(kept.head);
             left.ids.extend(kept.ids);
@@ -94,12 +96,26 @@ pub(super) fn read(folders: &[PathBuf]) -> Left {
             let segment = name.and_then(Sheet::segment_named).map_or(0, |number| number.0);
             left.session = left.session.max(segment);
             let header = usize::from(path.ends_with(Sheet::Journal.file_name()));
-            let bytes = fs::read(&path).unwrap_or_default();
+            let bytes = fs::read(&path).map_err(|error| unavailable(&path, &error))?;
             let text = String::from_utf8_lossy(&bytes);
             text.lines().skip(header).for_each(|line| left.take(line));
         }
     }
-    left
+    Ok(left)
+}
+
+fn read_kept(path: &Path) -> Result<Option<Left>, Error> {
+    let bytes = match fs::read(path) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(unavailable(path, &error)),
+    };
+    let why = |error| {
+        format!("it says which numbers were used, and cannot be read ({error}): put a backup of it back")
+    };
+    serde_json::from_slice(&bytes)
+        .map(Some)
+        .map_err(|error| Error::unavailable(path.display().to_string(), why(error)))
 }
 
 /// Lists the files of something that was set aside; none once it was erased.
@@ -117,7 +133,7 @@ pub(super) fn keep_numbers(disk: &dyn Disk, folder: &Path) -> Result<(), Error> 
         return Ok(());
     }
     let path = folder.join(LEFT);
-    let left = read(&[folder.to_owned()]);
+    let left = read(&[folder.to_owned()])?;
     let text = serde_json::to_string(&left).map_err(|error| Error::damaged(LEFT, error))?;
     replace(disk, &path, text.as_bytes())
 }

@@ -9,111 +9,150 @@
 
 use super::aside;
 use super::disk::{sync_parent, unavailable};
+use super::fold;
 use super::line::Line;
 use super::mend;
 use super::name::{self, Sheet};
+use super::remains;
 use super::scan::{Scans, read_key};
 use super::{Inner, lock};
 use crate::error::Error;
-use crate::types::SetAside;
+use crate::types::{Copies, SetAside};
 use segue_core::entry::Body;
 use segue_core::scope::Key;
+use segue_core::segment;
+use segue_core::session::Number;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
-/// Lists all copies of the store.
-pub(super) fn list(inner: &Inner) -> Result<Vec<SetAside>, Error> {
-    let mut found = Vec::new();
-    for entry in
-        fs::read_dir(&inner.sessions).map_err(|error| unavailable(&inner.sessions, &error))?.flatten()
-    {
+/// Lists the copies of the store, or of one scope.
+pub(super) fn list(inner: &Inner, scope: Option<&Key>) -> Result<Copies, Error> {
+    let failed = |error: io::Error| unavailable(&inner.sessions, &error);
+    let only = scope.map(name::folder);
+    let mut copies = Copies::default();
+    for entry in fs::read_dir(&inner.sessions).map_err(failed)? {
+        let entry = entry.map_err(failed)?;
         let path = entry.path();
-        let Some(folder) = entry.file_name().to_str().map(str::to_owned).filter(|_| path.is_dir()) else {
+        let Some(name) = entry.file_name().to_str().map(str::to_owned).filter(|_| path.is_dir()) else {
             continue;
         };
-        match folder.split_once(aside::DAMAGED) {
-            Some((folder, _)) => found.extend(as_a_whole(&path, folder)),
-            None if !folder.contains('.') => found.extend(inside(inner, &path, &folder)?),
-            None => {}
+        let (folder, is_aside) =
+            name.split_once(aside::DAMAGED).map_or((name.as_str(), false), |(folder, _)| (folder, true));
+        if folder.contains('.') || only.as_ref().is_some_and(|only| only != folder) {
+            continue;
+        }
+        let key = key_of(&path, folder);
+        let found = match (&key, is_aside) {
+            (Some(key), false) => inside(inner, &path, key),
+            _ => as_a_whole(&path, key.clone()),
+        };
+        match found {
+            Ok(found) => copies.found.extend(found),
+            // One that cannot be looked into must not keep the others from being found.
+            Err(error) => {
+                let name = key.map_or_else(|| path.display().to_string(), |key| key.to_string());
+                copies.unseen.push(format!("{name}: {error}"));
+            }
         }
     }
-    found.sort_by(|a, b| a.place.cmp(&b.place));
-    Ok(found)
+    copies.found.sort_by(|a, b| a.place.cmp(&b.place));
+    copies.unseen.sort();
+    Ok(copies)
 }
 
+/// Tells whose a folder is. Where its journal names another scope than its name does, nobody can tell.
 fn key_of(path: &Path, folder: &str) -> Option<Key> {
-    read_key(path).ok().filter(|key| name::folder(key) == folder).or_else(|| name::key(folder))
+    match read_key(path) {
+        Ok(key) => Some(key).filter(|key| name::folder(key) == folder),
+        Err(_) => name::key(folder),
+    }
 }
 
-/// A scope that was moved out of the way.
-fn as_a_whole(path: &Path, folder: &str) -> Option<SetAside> {
+/// A scope that was moved out of the way, or will be.
+fn as_a_whole(path: &Path, key: Option<Key>) -> Result<Vec<SetAside>, Error> {
     let files = aside::content(path);
-    let mut copy = SetAside::at(path, key_of(path, folder));
-    files.iter().for_each(|file| look_into(&mut copy, file));
-    (!files.is_empty()).then_some(copy)
+    let mut copy = SetAside::at(path, key);
+    for file in &files {
+        look_into(&mut copy, file)?;
+    }
+    Ok(if files.is_empty() { Vec::new() } else { vec![copy] })
 }
 
 /// The files of a scope that is in use.
-fn inside(inner: &Inner, path: &Path, folder: &str) -> Result<Vec<SetAside>, Error> {
-    let key = key_of(path, folder);
-    let read = match &key {
-        Some(key) => inner.with(key, |_| Scans::read(path)),
-        None => Scans::read(path),
-    };
-    let broken = match read {
-        Ok(scans) => scans.broken,
+fn inside(inner: &Inner, path: &Path, key: &Key) -> Result<Vec<SetAside>, Error> {
+    let read = inner.with(key, |_| {
+        let scans = Scans::read(path)?;
+        let state = fold::fold(key, &scans, &remains::read(path)?)?;
+        Ok((scans.broken, state))
+    });
+    let (broken, state) = match read {
+        Ok(read) => read,
         // It will be moved away when it is used next. Who only looks moves nothing.
-        Err(Error::Damaged { .. }) => return Ok(as_a_whole(path, folder).into_iter().collect()),
+        Err(Error::Damaged { .. }) => return as_a_whole(path, Some(key.clone())),
         Err(error) => return Err(error),
     };
     let broken = broken.into_keys().map(|number| path.join(Sheet::Segment(number).file_name()));
     let of_file = |file: PathBuf| {
-        let mut copy = SetAside::at(&file, key.clone());
-        let name = file.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        copy.segment =
-            name.split_once(".jsonl").and_then(|(n, _)| Sheet::segment_named(&format!("{n}.jsonl")));
-        look_into(&mut copy, &file);
-        copy
+        let mut copy = SetAside::at(&file, Some(key.clone()));
+        copy.segment = segment_of(&file);
+        // Of the log as it is, before the sessions are left out that cannot be read.
+        let sees =
+            |number: &Number| state.view(*number).iter().any(|span| Some(span.segment) == copy.segment);
+        copy.sessions = state.list().map(|(number, _)| number).filter(sees).collect();
+        look_into(&mut copy, &file)?;
+        Ok(copy)
     };
-    Ok(broken.chain(mend::moved(path)).chain(mend::torn(path)).map(of_file).collect())
+    broken.chain(mend::moved(path)).chain(mend::torn(path)).map(of_file).collect()
 }
 
-/// Finds out who can still be told to speak in a file.
-fn look_into(copy: &mut SetAside, file: &Path) {
-    let bytes = fs::read(file).unwrap_or_default();
+/// Finds the segment that a file is of, whatever was added to its name.
+fn segment_of(file: &Path) -> Option<segment::Number> {
+    let (number, _) = file.file_name()?.to_str()?.split_once(".jsonl")?;
+    Sheet::segment_named(&format!("{number}.jsonl"))
+}
+
+/// Finds out who can still be told to speak in a file. Only segments hold what people said.
+fn look_into(copy: &mut SetAside, file: &Path) -> Result<(), Error> {
+    if segment_of(file).is_none() {
+        return Ok(());
+    }
+    let bytes = fs::read(file).map_err(|error| unavailable(file, &error))?;
     let text = String::from_utf8_lossy(&bytes);
-    let header = usize::from(file.ends_with(Sheet::Journal.file_name()));
-    for line in text.lines().skip(header).filter(|line| !line.is_empty()) {
+    for line in text.lines().filter(|line| !line.is_empty()) {
         match Line::decode(line).map(|line| line.record.body()) {
             Ok(Ok(Body::Message(_, message))) => copy.senders.extend(message.sender),
             Ok(Ok(_)) => {}
             _ => copy.unreadable += 1,
         }
     }
+    Ok(())
 }
 
-/// Deletes copies for good. What was used in them is never used again.
-pub(super) fn discard(inner: &Inner, copies: &[SetAside]) -> Result<(), Error> {
-    for copy in copies {
-        match &copy.scope {
-            // A scope that cannot be read is moved away first, as it would be by anybody who uses it.
-            Some(key) if copy.place == inner.sessions.join(name::folder(key)) => {
-                inner.with_or_aside(key, |_| Ok(()))?;
-                if let Some(aside) = aside::list(&copy.place).pop() {
-                    discard(inner, &[SetAside { place: aside, ..copy.clone() }])?;
-                }
-            }
-            Some(key) => {
-                let place = inner.shelf.place(key);
-                let mut place = lock(&place);
-                remove(inner, &copy.place)?;
-                // What is known of the scope tells of the copy: it is read again.
-                *place = None;
-            }
-            None => remove(inner, &copy.place)?,
+/// Deletes a copy for good. What was used in a scope that goes as a whole is never used again.
+pub(super) fn discard(inner: &Inner, copy: &SetAside) -> Result<(), Error> {
+    match &copy.scope {
+        // A scope that cannot be read is moved away first, as it would be by anybody who uses it.
+        Some(key) if copy.place == inner.sessions.join(name::folder(key)) => {
+            let before = aside::list(&copy.place);
+            inner.with_or_aside(key, |_| Ok(()))?;
+            // Only what was listed goes, and not what was set aside earlier.
+            let moved = aside::list(&copy.place).into_iter().find(|aside| !before.contains(aside));
+            let Some(place) = moved else {
+                let why = "it is not what it was when it was looked at, and was not deleted: try again";
+                return Err(Error::unavailable(copy.place.display().to_string(), why));
+            };
+            discard(inner, &SetAside { place, ..copy.clone() })
         }
+        Some(key) => {
+            let place = inner.shelf.place(key);
+            let mut place = lock(&place);
+            // What is known of the scope tells of the copy: it is read again.
+            *place = None;
+            remove(inner, &copy.place)
+        }
+        None => remove(inner, &copy.place),
     }
-    Ok(())
 }
 
 fn remove(inner: &Inner, path: &Path) -> Result<(), Error> {

@@ -39,7 +39,7 @@ mod tests;
 
 use crate::error::Error;
 use crate::store::Store;
-use crate::types::{Append, Page, Reading, ScopeRow, SetAside};
+use crate::types::{Append, Copies, Page, Reading, ScopeRow, SetAside};
 use async_trait::async_trait;
 use disk::Disk;
 use index::Index;
@@ -278,13 +278,14 @@ impl Store for Files {
         self.with(scope, |scope| Ok(scope.problems.clone())).await
     }
 
-    async fn copies(&self) -> Result<Vec<SetAside>, Error> {
-        self.work(copies::list).await
+    async fn copies(&self, scope: Option<&Key>) -> Result<Copies, Error> {
+        let scope = scope.cloned();
+        self.work(move |inner| copies::list(inner, scope.as_ref())).await
     }
 
-    async fn discard(&self, copies: &[SetAside]) -> Result<(), Error> {
-        let copies = copies.to_vec();
-        self.work(move |inner| copies::discard(inner, &copies)).await
+    async fn discard(&self, copy: &SetAside) -> Result<(), Error> {
+        let copy = copy.clone();
+        self.work(move |inner| copies::discard(inner, &copy)).await
     }
 
     async fn audit(&self, scope: Option<&Key>) -> Result<Vec<String>, Error> {

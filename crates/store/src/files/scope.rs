@@ -73,7 +73,7 @@ impl Scope {
         match fs::metadata(folder) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 let mut scope = Self::empty(folder);
-                scope.go_on_after(key);
+                scope.go_on_after(key)?;
                 return Ok(scope);
             }
             Err(error) => return Err(unreadable(folder, &error)),
@@ -102,7 +102,7 @@ impl Scope {
         scope.seen = remains.ids.into_iter().collect();
         scope.take_in(&scans);
         scope.state = (state.head > Seq::ZERO).then(|| Arc::new(state));
-        scope.go_on_after(key);
+        scope.go_on_after(key)?;
         Ok(scope)
     }
 
@@ -121,12 +121,12 @@ impl Scope {
     }
 
     /// Goes on behind what was set aside: no number is used again, and no message is accepted again.
-    fn go_on_after(&mut self, key: &Key) {
+    fn go_on_after(&mut self, key: &Key) -> Result<(), Error> {
         let asides = aside::list(&self.folder);
         if asides.is_empty() {
-            return;
+            return Ok(());
         }
-        let left = aside::read(&asides);
+        let left = aside::read(&asides)?;
         let mut state = self.state.as_deref().cloned().unwrap_or_else(|| State::empty(key.clone()));
         state.next_session = state.next_session.max(left.next_session());
         state.head = state.head.max(left.next_head());
@@ -136,6 +136,7 @@ impl Scope {
             format!("{} holds what could not be read of scope {key}, with every byte", aside.display())
         };
         self.problems.extend(asides.iter().filter(|aside| !aside::content(aside).is_empty()).map(told));
+        Ok(())
     }
 
     fn hide_missing(&mut self, state: &mut State, scans: &Scans) {

@@ -186,15 +186,16 @@ fn x6_what_was_set_aside_can_be_deleted_and_its_numbers_stay() {
             desk.inner().with_or_aside(&desk.scope, |scope| Ok(scope.state.clone())).unwrap().unwrap()
         };
         let found = used.then(|| load(&desk));
-        let copies = crate::files::copies::list(desk.inner()).unwrap();
+        let copies = crate::files::copies::list(desk.inner(), None).unwrap().found;
         let [copy] = copies.as_slice() else { panic!("{copies:?}") };
         assert_eq!(copy.scope.as_ref(), Some(&desk.scope), "by the name of its folder");
-        assert_eq!((copy.unreadable, used), (1, !path.exists()), "who looks moves nothing");
-        crate::files::copies::discard(desk.inner(), &copies).unwrap();
+        // The journal holds nothing that people said.
+        assert_eq!((copy.unreadable, used), (0, !path.exists()), "who looks moves nothing");
+        crate::files::copies::discard(desk.inner(), copy).unwrap();
         for (file, bytes) in super::layout::all_files(dir.path()) {
             assert!(!String::from_utf8_lossy(&bytes).contains("once"), "{}", file.display());
         }
-        assert_eq!(crate::files::copies::list(desk.inner()).unwrap(), []);
+        assert_eq!(crate::files::copies::list(desk.inner(), None).unwrap(), crate::Copies::default());
         desk.reopen();
         let after = load(&desk);
         let found = found.unwrap_or_else(|| std::sync::Arc::clone(&after));
@@ -225,20 +226,26 @@ fn x6_segments_that_were_set_aside_are_known_with_who_speaks_in_them() {
     }
     fs::write(desk.scope_path("000002.jsonl.torn"), "{\"seq\":99,").unwrap();
     desk.reopen();
-    let copies = crate::files::copies::list(desk.inner()).unwrap();
+    let copies = crate::files::copies::list(desk.inner(), Some(&desk.scope)).unwrap().found;
+    assert_eq!(crate::files::copies::list(desk.inner(), None).unwrap().found, copies);
+    let other = "agent:main:cli:direct:you".parse().unwrap();
+    assert_eq!(crate::files::copies::list(desk.inner(), Some(&other)).unwrap(), crate::Copies::default());
     let told = |copy: &crate::SetAside| {
         let name = copy.place.file_name().unwrap().to_str().unwrap().to_owned();
-        (name, copy.segment.unwrap().0, copy.senders.len(), copy.unreadable)
+        let sessions: Vec<u32> = copy.sessions.iter().map(|number| number.0).collect();
+        (name, copy.segment.unwrap().0, sessions, copy.senders.len(), copy.unreadable)
     };
     assert_eq!(
         copies.iter().map(told).collect::<Vec<_>>(),
         [
-            ("000001.jsonl".to_owned(), 1, 1, 1),
-            ("000002.jsonl.damaged-1".to_owned(), 2, 0, 1),
-            ("000002.jsonl.torn".to_owned(), 2, 0, 1),
+            ("000001.jsonl".to_owned(), 1, vec![1], 1, 1),
+            ("000002.jsonl.damaged-1".to_owned(), 2, vec![2], 0, 1),
+            ("000002.jsonl.torn".to_owned(), 2, vec![2], 0, 1),
         ]
     );
-    crate::files::copies::discard(desk.inner(), &copies).unwrap();
+    for copy in &copies {
+        crate::files::copies::discard(desk.inner(), copy).unwrap();
+    }
     for (file, bytes) in super::layout::all_files(dir.path()) {
         let text = String::from_utf8_lossy(&bytes).into_owned();
         assert!(!text.contains("to a group") && !text.contains("two"), "{}", file.display());
@@ -247,6 +254,91 @@ fn x6_segments_that_were_set_aside_are_known_with_who_speaks_in_them() {
     desk.expected.state = Some(desk.state());
     desk.say("it goes on");
     assert_eq!(desk.texts(2), ["it goes on"]);
+}
+
+/// X-6: only what was listed is deleted, and not what was set aside earlier.
+#[test]
+fn x6_what_is_not_there_any_more_is_not_deleted_in_place_of_something_else() {
+    let dir = folder();
+    let mut desk = Desk::new(dir.path());
+    three_sessions(&mut desk);
+    desk.close();
+    let path = desk.scope_path("journal.jsonl");
+    let whole = fs::read_to_string(&path).unwrap();
+    fs::write(&path, whole.replacen("{\"seq\"", "{\"sqe\"", 1)).unwrap();
+    desk.reopen();
+    let listed = crate::files::copies::list(desk.inner(), None).unwrap().found;
+    // Somebody uses the scope, which is moved away for that.
+    desk.inner().with_or_aside(&desk.scope, |_| Ok(())).unwrap();
+    let before = super::layout::all_files(dir.path());
+    let error = crate::files::copies::discard(desk.inner(), &listed[0]).unwrap_err().to_string();
+    assert!(error.contains("try again"), "{error}");
+    assert_eq!(super::layout::all_files(dir.path()), before);
+}
+
+/// X-6: what cannot be looked into is named, and the rest is found. A folder that another scope lies in is nobody's.
+#[test]
+fn x6_one_scope_that_cannot_be_looked_into_hides_no_other() {
+    let dir = folder();
+    let mut desk = Desk::new(dir.path());
+    three_sessions(&mut desk);
+    desk.close();
+    let mine = desk.scope_path("");
+    let copy_to = |name: &str, change: &dyn Fn(String) -> String| {
+        let to = mine.parent().unwrap().join(name);
+        fs::create_dir(&to).unwrap();
+        for entry in fs::read_dir(&mine).unwrap() {
+            let entry = entry.unwrap();
+            fs::write(to.join(entry.file_name()), change(fs::read_to_string(entry.path()).unwrap())).unwrap();
+        }
+    };
+    copy_to("agent_main_cli_direct_newer", &|text| {
+        let text = text.replace("direct:me\"", "direct:newer\"");
+        text.replacen("\"kind\":\"sealed\"", "\"kind\":\"kind_of_tomorrow\"", 1)
+    });
+    copy_to("agent_main_cli_direct_misplaced", &|text| text);
+    let spoiled = desk.scope_path("000001.jsonl");
+    fs::write(&spoiled, fs::read_to_string(&spoiled).unwrap().replacen("and more\"", "and more", 1)).unwrap();
+    desk.reopen();
+    let copies = crate::files::copies::list(desk.inner(), None).unwrap();
+    let [unseen] = copies.unseen.as_slice() else { panic!("{copies:?}") };
+    assert!(unseen.starts_with("agent:main:cli:direct:newer: "), "{unseen}");
+    let [copy, nobodys] = copies.found.as_slice() else { panic!("{copies:?}") };
+    assert!(nobodys.place.ends_with("agent_main_cli_direct_misplaced") && nobodys.scope.is_none());
+    assert_eq!((copy.place.as_path(), copy.scope.as_ref()), (spoiled.as_path(), Some(&desk.scope)));
+    assert_eq!(
+        crate::files::copies::list(desk.inner(), Some(&desk.scope)).unwrap().found,
+        std::slice::from_ref(copy)
+    );
+}
+
+/// P-3: what says which numbers were used does not count as nothing when it cannot be read.
+#[test]
+fn x6_a_scope_stops_where_the_numbers_that_it_used_cannot_be_read() {
+    let dir = folder();
+    let mut desk = Desk::new(dir.path());
+    three_sessions(&mut desk);
+    desk.close();
+    let path = desk.scope_path("journal.jsonl");
+    fs::write(&path, b"").unwrap();
+    desk.reopen();
+    let listed = crate::files::copies::list(desk.inner(), None).unwrap().found;
+    crate::files::copies::discard(desk.inner(), &listed[0]).unwrap();
+    desk.reopen();
+    desk.expected = super::Expected { state: Some(desk.state()), log: Default::default() };
+    desk.say("it goes on");
+    desk.close();
+    let sessions = dir.path().join("sessions");
+    let found = super::layout::all_files(&sessions);
+    let (left, whole) = found.iter().find(|(path, _)| path.ends_with("left.json")).unwrap();
+    fs::write(left, "{").unwrap();
+    desk.reopen();
+    let error = desk.inner().with_or_aside(&desk.scope, |_| Ok(())).unwrap_err();
+    assert!(matches!(&error, crate::Error::Unavailable { .. }), "{error}");
+    assert!(path.exists(), "a scope that is well is not moved away for it");
+    fs::write(left, whole).unwrap();
+    desk.reopen();
+    assert_eq!(desk.state(), desk.expected.state.clone().unwrap());
 }
 
 /// X-5: a file that cannot be opened says nothing about what is in it, and the scope stays where it is.
