@@ -6,7 +6,8 @@
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::route::{safe, user_of};
-use segue_core::entry::{Kind, Seq};
+use segue_core::entry::{Body, Kind, Seq};
+use segue_core::memory::{Memory, Status};
 use segue_core::scope;
 use segue_core::session::Number;
 use segue_core::state::State;
@@ -139,7 +140,31 @@ impl Engine {
             });
             entries.extend(theirs.map(|told| told.seq));
         }
+        if owner.as_deref() == Some(person) {
+            let outlived = self.outlived(state, &entries).await?;
+            entries.extend(outlived);
+        }
         Ok(entries)
+    }
+
+    /// Finds the titles, and what is remembered, of sessions that are not listed because what they said cannot be read:
+    /// those stand elsewhere, and outlive it.
+    async fn outlived(&self, state: &State, going: &BTreeSet<Seq>) -> Result<Vec<Seq>, Error> {
+        let standing = &state.standing;
+        let is_hidden = |session: &Number| !state.sessions.contains_key(session);
+        let named =
+            standing.names.iter().filter(|(session, _)| is_hidden(session)).map(|(_, name)| name.entry);
+        let is_kept = |memory: &&Memory| memory.status == Status::Kept && !going.contains(&memory.source);
+        let remembered = standing.memories.iter().filter(is_kept).map(|memory| memory.entry);
+        let mut found: Vec<Seq> = named.chain(remembered).collect();
+        for record in self.store.log(&state.scope, Seq::ZERO, usize::MAX).await? {
+            if let Ok(Body::Renamed(renamed)) = record.body()
+                && is_hidden(&renamed.session)
+            {
+                found.push(record.seq);
+            }
+        }
+        Ok(found)
     }
 
     /// A channel names its senders without the channel: `111` in a Telegram group is `telegram:111`.

@@ -287,7 +287,7 @@ async fn gone(
     Ok(gone)
 }
 
-/// Keeps what can be erased: messages, commands and titles that still say something.
+/// Keeps what can be erased: messages, commands, titles and what is remembered, if it still says something.
 async fn erasable(
     store: &dyn Store,
     state: &State,
@@ -298,7 +298,7 @@ async fn erasable(
         match store.get(&state.scope, *seq).await? {
             Some(r)
                 if r.kind.role().is_some()
-                    || matches!(r.kind, Kind::Command | Kind::Renamed | Kind::Named) =>
+                    || matches!(r.kind, Kind::Command | Kind::Renamed | Kind::Named | Kind::Remembered) =>
             {
                 if matches!(r.bytes, Bytes::Kept(_)) {
                     left.push(*seq);

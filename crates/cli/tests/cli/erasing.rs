@@ -126,3 +126,27 @@ fn x6_one_scope_that_cannot_be_read_does_not_stop_an_erasure() {
     let log = crate::reading::files(&world.path("log"));
     assert!(!log.iter().any(|(_, bytes)| String::from_utf8_lossy(bytes).contains("MARK")));
 }
+
+/// Titles and what is remembered stand elsewhere than what was said, and go with it all the same.
+#[test]
+fn x6_titles_and_memories_of_what_cannot_be_read_are_erased() {
+    let world = World::new().variable("SEGUE_STORE_URL", "files:log");
+    let talk = r#"{"at":"2026-03-01T10:00:00Z","channel":"telegram","peer":"111","text":"My name is Ann MARKONE."}
+{"at":"2026-03-01T10:01:00Z","channel":"telegram","peer":"111","text":"/new"}
+{"at":"2026-03-01T10:02:00Z","channel":"telegram","peer":"111","text":"two"}
+"#;
+    world.file("people.jsonl", talk);
+    world.run(&["replay", "people.jsonl", "--store", "files:log"]).expect_code(0);
+    world.run(&["sessions", "rename", "agent:main:telegram:direct:111", "MARKTITLE of one"]).expect_code(0);
+    world.run(&["memory", "work"]).expect_code(0);
+    spoil(&world, "agent_main_telegram_direct_111/000001.jsonl", "MARKONE.\"");
+    let marks = || {
+        let files = crate::reading::files(&world.path("log"));
+        files.iter().map(|(_, bytes)| String::from_utf8_lossy(bytes).matches("MARK").count()).sum::<usize>()
+    };
+    assert!(marks() >= 3, "what was said, the title and what is remembered");
+    world.run(&["erase", "--person", "telegram:111"]).expect_code(0);
+    assert_eq!(marks(), 0);
+    world.run(&["memory", "list", "agent:main:telegram:direct:111"]).expect_code(0);
+    world.run(&["erase", "--person", "telegram:111"]).expect_code(1);
+}
