@@ -96,8 +96,11 @@ impl Gists {
             return;
         }
         let mut scopes = self.lock();
-        let words: usize =
-            scopes.values().flat_map(|kept| kept.sessions.values()).map(|about| about.gist.len()).sum();
+        let words: usize = scopes
+            .values()
+            .flat_map(|kept| kept.sessions.values())
+            .map(|about| about.gist.word_count())
+            .sum();
         if words > WORDS_MAX {
             // What is used is soon known again.
             scopes.clear();

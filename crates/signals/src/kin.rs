@@ -165,16 +165,10 @@ impl Lexicon {
 }
 
 impl Gist {
-    /// Tells how many different words there are.
+    /// Counts the different words.
     #[must_use]
-    pub fn len(&self) -> usize {
+    pub fn word_count(&self) -> usize {
         self.words.len()
-    }
-
-    /// Tells whether there are no words.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.words.is_empty()
     }
 
     fn add_to(&mut self, message: &mut [Vector; TABLES], word: &Arc<Word>) {

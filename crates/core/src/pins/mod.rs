@@ -113,9 +113,9 @@ pub struct Model {
 }
 
 impl Model {
-    /// Tells whether this is the model that made reasoning: no other one is given it back.
-    pub fn made(&self, reasoning: &crate::message::Reasoning) -> bool {
-        reasoning.model == *self.id.as_ref().unwrap_or(&self.name)
+    /// Tells whether this model is given reasoning back: its own, and signed. No other model can use it.
+    pub fn takes_back(&self, reasoning: &crate::message::Reasoning) -> bool {
+        reasoning.model == *self.id.as_ref().unwrap_or(&self.name) && !reasoning.signature.trim().is_empty()
     }
 
     /// Makes the pin of a model of which only the name is known.

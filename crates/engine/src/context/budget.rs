@@ -81,9 +81,9 @@ impl<'a> Budget<'a> {
         shown.map(|one| count(&one.text) + count(&one.signature) + FRAME_TOKENS).sum()
     }
 
-    /// Tells whether the model is given a block of reasoning back: one of its own, and signed.
+    /// Tells whether the model is given a block of reasoning back.
     pub(super) fn gives_back(&self, one: &Reasoning) -> bool {
-        self.model.is_some_and(|model| model.made(one)) && !one.signature.trim().is_empty()
+        self.model.is_some_and(|model| model.takes_back(one))
     }
 }
 

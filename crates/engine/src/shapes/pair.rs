@@ -195,9 +195,7 @@ impl<'a> Pairing<'a> {
                 result: Answer::Missing,
             });
         }
-        let own = |one: &&Reasoning| {
-            !one.signature.trim().is_empty() && self.model.is_some_and(|model| model.made(one))
-        };
+        let own = |one: &&Reasoning| self.model.is_some_and(|model| model.takes_back(one));
         let reasoning = message.reasoning.iter().filter(own).collect();
         self.paired.turns.push(Turn { at, said: Said::Assistant { text, calls, reasoning } });
     }
