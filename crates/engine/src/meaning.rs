@@ -5,7 +5,7 @@
 
 use crate::engine::Engine;
 use crate::gists::{About, Place};
-use segue_core::entry::Record;
+use segue_core::entry::{Body, Record};
 use segue_core::session::Number;
 use segue_core::span::{Span, Spans};
 use segue_core::state::State;
@@ -17,9 +17,13 @@ use std::cmp::Reverse;
 /// How many sessions that words have found are compared.
 const COMPARED: usize = 8;
 
-/// How many sessions are compared where words do not decide, and up to which score they do not.
+/// How many sessions are compared where words do not decide.
 const COMPARED_MAX: usize = 64;
-const UNDECIDED: f64 = 0.20;
+
+/// From which score on words decide: if the best message has all that was asked for, and if it has not. With one word of
+/// two in common the wrong session comes first often enough.
+const DECIDED_BY_ALL: f64 = 0.20;
+const DECIDED: f64 = 0.40;
 
 /// How much of the score is words; the rest is meaning.
 const WORDS_SHARE: f64 = 0.16;
@@ -30,7 +34,7 @@ const NEAR: f64 = 0.18;
 impl Engine {
     /// Weighs hits by what their sessions are about, and orders them anew.
     pub(crate) async fn weigh_meaning(&self, state: &State, query: &Query, hits: &mut Vec<Hit>) {
-        let compared = self.abouts(state, &query.sight, &chosen(state, hits)).await;
+        let compared = self.abouts(state, &query.sight, &chosen(state, hits, &query.text)).await;
         let mut question = Gist::default();
         self.lexicon.gather(&mut question, search::words(&query.text));
         let gists: Vec<&Gist> = compared.iter().map(|about| &about.gist).collect();
@@ -69,20 +73,29 @@ impl Engine {
 }
 
 /// Chooses the sessions that are compared: the best by words, and the last ones if these do not decide.
-fn chosen(state: &State, hits: &[Hit]) -> Vec<Number> {
+fn chosen(state: &State, hits: &[Hit], question: &str) -> Vec<Number> {
     let mut sessions: Vec<Number> = Vec::new();
     for hit in hits {
         if sessions.len() < COMPARED && !sessions.contains(&hit.session) {
             sessions.push(hit.session);
         }
     }
-    if hits.first().is_none_or(|best| best.score < UNDECIDED) {
+    if !hits.first().is_some_and(|best| decides(best, question)) {
         let mut others: Vec<Number> = state.list().map(|(number, _)| number).collect();
         others.sort_by_key(|number| Reverse((state.updated_at(*number), *number)));
         others.retain(|number| !sessions.contains(number));
         sessions.extend(others.into_iter().take(COMPARED_MAX));
     }
     sessions
+}
+
+/// Tells whether the best hit by words is so good that there is no need to look further.
+fn decides(best: &Hit, question: &str) -> bool {
+    let has_all = || match best.record.body() {
+        Ok(Body::Message(_, message)) => search::share(&message.text, question) >= 1.0,
+        _ => false,
+    };
+    best.score >= DECIDED || best.score >= DECIDED_BY_ALL && has_all()
 }
 
 /// Names a word as the index does, so that its forms are one.

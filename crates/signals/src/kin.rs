@@ -10,6 +10,7 @@ use crate::assets;
 use crate::classifier::{Classifier, LoadError};
 use crate::embed::{Table, Vector};
 use crate::features::Meaning;
+use crate::numerals;
 use crate::terms::CONTENT_WEIGHT;
 use crate::text::{Window, is_han};
 use std::collections::{HashMap, HashSet};
@@ -43,8 +44,8 @@ const BY_SESSION: [f32; TABLES] = [0.25, 0.6];
 /// The tables: of many languages, and the one that was made for finding. Nearness in one says nothing about the other.
 const TABLES: usize = 2;
 
-/// What a word has to say that lies where its translations lie, beside one that was learnt.
-const TRANSLATED_SAY: f32 = 0.17;
+/// What a word has to say that was placed by its translations and neighbours, beside one that was learnt from sentences.
+const TRANSLATED_SAY: f32 = 0.35;
 
 /// What is known of a word besides its meaning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -125,9 +126,11 @@ impl Lexicon {
             }
             // "web03" is a name: it is the same or it is not.
             if piece.bytes().any(|byte| byte.is_ascii_digit()) {
-                gist.add(Arc::new(Word { named: (self.name)(piece), weight: 1.0, rows: [None; TABLES] }));
+                gist.add(self.number(piece));
                 continue;
             }
+            // So is 两千六, besides the words that it is made of.
+            numerals::numbers(piece).iter().for_each(|number| gist.add(self.number(number)));
             let number = self.hasher.hash_one(piece);
             if let Some(word) = known.get(&number) {
                 gist.add_to(&mut message, word);
@@ -144,6 +147,11 @@ impl Lexicon {
             }
         }
         gist.messages.push(message.map(|sum| sum.unit()));
+    }
+
+    /// A word that has no kin but itself.
+    fn number(&self, text: &str) -> Arc<Word> {
+        Arc::new(Word { named: (self.name)(text), weight: 1.0, rows: [None; TABLES] })
     }
 
     /// Reads the words of a piece; one that is known from another piece is shared with it.
@@ -332,6 +340,14 @@ mod tests {
         assert_eq!(nearest("painful leg"), (0, 0));
         assert_eq!(nearest("baking flour"), (1, 0));
         assert_eq!(nearest("web03").0, 2);
+    }
+
+    #[test]
+    fn a_number_is_the_same_in_digits_and_in_characters() {
+        let lexicon = lexicon();
+        let sessions = [gist(&lexicon, &["红包 预算 3100"]), gist(&lexicon, &["红包 预算 2600"])];
+        let near = near(&gist(&lexicon, &["总共两千六"]), &sessions.each_ref());
+        assert!(near[1].score > near[0].score, "{near:?}");
     }
 
     #[test]

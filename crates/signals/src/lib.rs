@@ -36,6 +36,7 @@ pub mod kin;
 mod lists;
 pub mod methods;
 mod model;
+mod numerals;
 pub mod objection;
 mod phrases;
 mod probability;

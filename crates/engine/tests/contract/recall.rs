@@ -139,6 +139,33 @@ async fn m_d2_a_question_finds_what_was_said_in_the_other_language() {
     }
 }
 
+/// One word in common is no reason not to look further.
+#[tokio::test]
+async fn m_d2_a_word_in_common_does_not_hide_what_is_meant() {
+    let stage = play(
+        "",
+        "
+        10:00 user: I need a new laptop for editing photos, it must run Linux.
+        10:01 assistant: Take the Framework with 32 GB of memory; its keyboard and battery can be changed.
+        10:02 user: /new
+        10:03 user: I ordered flowers.
+        10:04 assistant: The florist brings them on Friday morning.
+        10:05 user: /new
+        10:06 user: My knee hurts after running.
+        10:07 assistant: Rest it for a week, then begin with slow squats.
+        10:08 user: /new
+        10:09 user: The soup is too salty.
+        10:10 assistant: Boil a potato in it.
+        10:11 user: /new
+        10:12 user: hello
+    ",
+    )
+    .await;
+    let recall = Recall::new("Which computer did I order?", "a test");
+    let recalled = stage.engine.recall(&stage.scope, &recall).await.unwrap();
+    assert_eq!(recalled.fragments[0].session.number.0, 1, "{recalled:?}");
+}
+
 /// Isolation: many scopes with the same words and a mark each, asked at once; no recall ever holds another's mark.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn m_d2_x9_no_recall_holds_the_mark_of_another_scope() {
