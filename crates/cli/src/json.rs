@@ -47,7 +47,7 @@ pub fn outcome(line: usize, outcome: &Outcome, other: Option<&Other>) -> Value {
         "state": outcome.state,
         "notice": outcome.notice,
         "reply": outcome.reply,
-        "reasons": outcome.reasons,
+        "reasons": outcome.reasons(),
         "signals": outcome.observed.as_deref().map_or_else(|| Value::Object(Map::new()), signals),
         "control_model": outcome.control_model(),
         "options": outcome.options(),

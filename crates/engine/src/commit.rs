@@ -1,14 +1,12 @@
 //! Deciding and committing a turn, again if another one was faster.
 
-use crate::beside::Begun;
-use crate::context::{Step, Stepped};
+use crate::context::Stepped;
 use crate::engine::{Engine, Turn};
 use crate::error::Error;
 use crate::mind::Mind;
 use crate::observe::may_carry;
 use crate::opinion::{Doubt, Opinion};
 use crate::request::{Refused, Request};
-use crate::states::Coming;
 use crate::tasks::intent::stated;
 use segue_core::decide::{Circumstances, Command, Decided};
 use segue_core::entry::Seq;
@@ -59,7 +57,7 @@ impl Engine {
                     loaded.unwrap_or_else(|| Arc::new(State::empty(scope.clone())))
                 }
             };
-            let remembered = drawer.take_mind(scope).await;
+            let remembered = drawer.take_mind(scope);
             let mut mind = None;
             let command = match request {
                 Request::Say(Role::User, message) => {
@@ -115,13 +113,16 @@ impl Engine {
             }
             let append = Append::of(prior, &mut decided, id.cloned());
             let next = append.next.clone();
-            // The store is at work while the next context is prepared, and then the message is read for the next one.
-            let stepped = self.recents.step(&append, &decided).map(|step| self.prepare(step));
-            let mind = self.follow(mind, &decided, request);
+            let mut stepped = self.recents.step(&append, &decided);
+            if let Some(foreseen) = stepped.as_mut().and_then(Stepped::foresee) {
+                // The store is at work meanwhile.
+                let classifier = Arc::clone(&self.classifier);
+                self.beside.begin(move || foreseen.write(&classifier));
+            }
             match self.store.append(append).await {
                 Ok(()) => {
-                    drawer.put(next, mind.map(Begun::settled));
-                    if let Some(Some(stepped)) = done(stepped).await {
+                    drawer.put(next, self.follow(mind, &decided, request));
+                    if let Some(stepped) = stepped {
                         self.recents.keep(stepped);
                     }
                     drop(drawer);
@@ -168,22 +169,13 @@ impl Engine {
         Ok(Command::Hear { message: message.clone(), observed: Box::new(observed), summary })
     }
 
-    /// Gets ready for the next context while an append is being written.
-    fn prepare(&self, step: Step) -> Begun<Option<Stepped>> {
-        let classifier = Arc::clone(&self.classifier);
-        self.beside.begin(move || step.take(&classifier))
-    }
-
-    /// Takes a message that is being written into what is known about its session; after a boundary it is read again.
-    /// Nobody waits for that before the next message comes.
-    fn follow(&self, mind: Option<Box<Mind>>, decided: &Decided, request: &Request) -> Option<Coming> {
+    /// Takes a message that was written into what is known about its session; after a boundary it is read again.
+    fn follow(&self, mind: Option<Box<Mind>>, decided: &Decided, request: &Request) -> Option<Box<Mind>> {
         let Request::Say(role, message) = request else { return None };
         // An answer in words is no message of the session.
         let is_of_session = decided.action.goes_on() && !decided.because_answered();
         let mind = mind.filter(|mind| is_of_session && mind.session == decided.session)?;
-        let (classifier, head) = (Arc::clone(&self.classifier), decided.state.head);
-        let (role, message) = (*role, message.clone());
-        Some(self.beside.begin(move || mind.follow(&classifier, head, role, &message)))
+        mind.follow(&self.classifier, decided.state.head, *role, message)
     }
 
     /// Refuses a request, unless it was accepted before: the first delivery may be why the second one
@@ -214,9 +206,4 @@ impl Engine {
             tracing::warn!(%error, "dropped sessions could not be deleted; it is tried again at the next start");
         }
     }
-}
-
-/// Waits for work, if there is any.
-async fn done<T>(work: Option<Begun<T>>) -> Option<T> {
-    work?.await
 }

@@ -197,7 +197,7 @@ impl Engine {
                 self.command(turn, slash, message).await.or_else(|error| {
                     tracing::error!(%scope, %error, "a command failed");
                     let reply = Some(words::trouble(language, error.trouble()));
-                    Ok(Outcome { reply, ..unmoved(&State::empty(scope), Action::Refused) })
+                    Ok(Outcome { reply, ..unmoved(&State::empty(scope), language, Action::Refused) })
                 })
             }
         }
@@ -304,7 +304,7 @@ impl Engine {
     async fn answer(&self, turn: &Turn, action: Action, reply: String) -> Result<Outcome, Error> {
         let state = self.find_state(&turn.scope).await?;
         let state = state.unwrap_or_else(|| Arc::new(State::empty(turn.scope.clone())));
-        Ok(Outcome { reply: Some(reply), ..unmoved(&state, action) })
+        Ok(Outcome { reply: Some(reply), ..unmoved(&state, turn.language, action) })
     }
 
     /// Decides and commits a request, and tells what came of it.
@@ -316,7 +316,7 @@ impl Engine {
             Committed::Refused(refused, state) => {
                 let reply = commands::refused(turn.language, &state, request, &refused);
                 self.remember_refusal(turn, &reply, &state).await?;
-                Ok(Outcome { reply: Some(reply), ..unmoved(&state, Action::Refused) })
+                Ok(Outcome { reply: Some(reply), ..unmoved(&state, turn.language, Action::Refused) })
             }
         }
     }

@@ -39,6 +39,8 @@ pub(crate) struct Mind {
     tokens: u64,
     looked_at: u32,
     messages: u32,
+    /// What the person said last, if it was not read yet.
+    unread: Option<Message>,
 }
 
 impl Mind {
@@ -53,6 +55,7 @@ impl Mind {
             tokens: 0,
             looked_at: 0,
             messages: 0,
+            unread: None,
         }
     }
 
@@ -79,17 +82,44 @@ impl Mind {
         mind
     }
 
-    /// Takes in a message that was just written, unless it is time to look from another place.
+    /// Takes in a message that was just written; nothing if it is time to look from another place.
+    ///
+    /// The person's message is kept, and read when the answer to it is there: the model waits for its context then, and
+    /// nobody waits now.
     pub(crate) fn follow(
-        mut self: Box<Self>,
+        self: Box<Self>,
         classifier: &Classifier,
         head: Seq,
         role: Role,
         message: &Message,
     ) -> Option<Box<Self>> {
+        let mut mind = self.caught_up(classifier)?;
+        mind.head = head;
+        match role {
+            Role::User => {
+                mind.unread = Some(message.clone());
+                Some(mind)
+            }
+            Role::Assistant | Role::Tool | Role::System => mind.read(classifier, role, message),
+        }
+    }
+
+    /// Reads what was not read yet; nothing if it is time to look from another place.
+    pub(crate) fn caught_up(mut self: Box<Self>, classifier: &Classifier) -> Option<Box<Self>> {
+        match self.unread.take() {
+            Some(message) => self.read(classifier, Role::User, &message),
+            None => Some(self),
+        }
+    }
+
+    fn read(
+        mut self: Box<Self>,
+        classifier: &Classifier,
+        role: Role,
+        message: &Message,
+    ) -> Option<Box<Self>> {
         self.add(classifier, role, message);
         self.keep(role, message);
-        self.head = head;
         self.messages += 1;
         (Self::reach(self.messages) == self.looked_at).then_some(self)
     }

@@ -40,7 +40,8 @@ impl Engine {
     /// is one about which nothing is known: that never starts a fresh one.
     pub(crate) async fn mind(&self, state: &State, remembered: Option<Box<Mind>>) -> Option<Box<Mind>> {
         let latest = state.latest()?;
-        if let Some(mind) = remembered.filter(|mind| mind.session == latest && mind.head == state.head) {
+        let known = remembered.filter(|mind| mind.session == latest && mind.head == state.head);
+        if let Some(mind) = known.and_then(|mind| mind.caught_up(&self.classifier)) {
             return Some(mind);
         }
         let reach = Mind::reach(state.messages_of(latest)) as usize;

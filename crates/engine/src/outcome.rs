@@ -1,5 +1,6 @@
 //! What came of a message: the answer to the host.
 
+use crate::words::{self, Language};
 use segue_core::decision::{Action, Cause, Confidence, Reason};
 use segue_core::entry::Seq;
 use segue_core::notice::Notice;
@@ -41,8 +42,8 @@ pub struct Outcome {
     pub confidence: Confidence,
     /// Why, to be told in any language.
     pub because: Vec<Reason>,
-    /// Why, in sentences.
-    pub reasons: Vec<String>,
+    /// The language that the person is spoken to in.
+    pub language: Language,
     /// What was observed about the message, if anything was.
     pub observed: Option<Box<Observed>>,
     /// What the user is to be told, to be told in any language.
@@ -60,6 +61,11 @@ pub struct Outcome {
 }
 
 impl Outcome {
+    /// Tells why, in sentences. Most turns are never asked for them.
+    pub fn reasons(&self) -> Vec<String> {
+        self.because.iter().map(|reason| words::reason(self.language, reason)).collect()
+    }
+
     /// Lists the answers that the user can choose from, if there is a question: buttons carry their names.
     pub fn options(&self) -> Vec<Answer> {
         match &self.announces {

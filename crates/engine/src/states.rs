@@ -2,7 +2,6 @@
 //!
 //! A state here is a guess that the store checks at the append: a wrong one costs a read, never a message.
 
-use crate::beside::Begun;
 use crate::mind::Mind;
 use segue_core::scope::Key;
 use segue_core::state::State;
@@ -32,11 +31,8 @@ pub(crate) struct Drawer {
 #[derive(Debug)]
 struct Seat {
     state: Arc<State>,
-    mind: Option<Coming>,
+    mind: Option<Box<Mind>>,
 }
-
-/// What is known about a session, once the last message is read, too.
-pub(crate) type Coming = Begun<Option<Box<Mind>>>;
 
 impl States {
     /// Makes room for some states.
@@ -76,11 +72,11 @@ impl Drawer {
     }
 
     /// Takes out what is known about the latest session.
-    pub(crate) async fn take_mind(&mut self, scope: &Key) -> Option<Box<Mind>> {
-        self.states.get_mut(scope).and_then(|seat| seat.mind.take())?.await?
+    pub(crate) fn take_mind(&mut self, scope: &Key) -> Option<Box<Mind>> {
+        self.states.get_mut(scope).and_then(|seat| seat.mind.take())
     }
 
-    pub(crate) fn put(&mut self, state: Arc<State>, mind: Option<Coming>) {
+    pub(crate) fn put(&mut self, state: Arc<State>, mind: Option<Box<Mind>>) {
         if self.states.len() >= self.states_max
             && !self.states.contains_key(&state.scope)
             && let Some(other) = self.states.keys().next().cloned()

@@ -3,9 +3,9 @@
 use crate::engine::{Engine, Turn};
 use crate::error::Error;
 use crate::outcome::{Delivery, Outcome};
-use crate::words::{self, Titles};
+use crate::words::{self, Language, Titles};
 use segue_core::decide::Decided;
-use segue_core::decision::{Action, Cause, Confidence, Decision, Reason};
+use segue_core::decision::{Action, Cause, Confidence, Decision};
 use segue_core::entry::{Body, Seq};
 use segue_core::notice::Notice;
 use segue_core::session::Number;
@@ -18,7 +18,7 @@ impl Engine {
     pub(crate) fn told(&self, turn: &Turn, decided: Decided) -> Outcome {
         let state = &decided.state;
         let told = [decided.notice.as_ref(), decided.also.as_ref()];
-        let (notice, reasons) = self.in_words(turn, told, &decided.reasons);
+        let notice = in_words(turn, told);
         let open = state.open.as_ref().filter(|open| open.session == decided.session);
         let late = state.segments.last_key_value().map(|(number, _)| *number);
         Outcome {
@@ -31,7 +31,7 @@ impl Engine {
             cause: decided.cause,
             confidence: decided.confidence,
             because: decided.reasons,
-            reasons,
+            language: turn.language,
             observed: decided.observed,
             announces: decided.notice,
             also: decided.also,
@@ -53,7 +53,7 @@ impl Engine {
             Ok(Body::Decision(decision)) if decision.about == seq => Some((decision, record.segment)),
             _ => None,
         });
-        let unmoved = unmoved(&state, Action::Continue);
+        let unmoved = unmoved(&state, turn.language, Action::Continue);
         let Some((decision, segment)) = decision.map(|(d, segment)| (d, Some(segment))) else {
             // Nothing was decided about it: it stands where it was said.
             let holds =
@@ -75,7 +75,7 @@ impl Engine {
             signals: observed,
             ..
         } = *decision;
-        let (notice, reasons) = self.in_words(turn, [announces.as_ref(), also.as_ref()], &because);
+        let notice = in_words(turn, [announces.as_ref(), also.as_ref()]);
         let session_id = state.sessions.get(&session).map(|s| s.id);
         let mut outcome = Outcome {
             session,
@@ -86,7 +86,6 @@ impl Engine {
             cause,
             confidence,
             because,
-            reasons,
             observed,
             announces,
             also,
@@ -124,23 +123,17 @@ impl Engine {
         outcome.notice = Some(lines.join("\n"));
         Ok(())
     }
+}
 
-    fn in_words(
-        &self,
-        turn: &Turn,
-        notices: [Option<&Notice>; 2],
-        reasons: &[Reason],
-    ) -> (Option<String>, Vec<String>) {
-        let notices = notices.into_iter().flatten();
-        let lines: Vec<String> =
-            notices.map(|notice| words::notice(turn.language, &turn.scope, notice)).collect();
-        let notice = (!lines.is_empty()).then(|| lines.join("\n"));
-        (notice, reasons.iter().map(|reason| words::reason(turn.language, reason)).collect())
-    }
+fn in_words(turn: &Turn, notices: [Option<&Notice>; 2]) -> Option<String> {
+    let notices = notices.into_iter().flatten();
+    let lines: Vec<String> =
+        notices.map(|notice| words::notice(turn.language, &turn.scope, notice)).collect();
+    (!lines.is_empty()).then(|| lines.join("\n"))
 }
 
 /// Makes the outcome of something that moved nothing.
-pub(crate) fn unmoved(state: &State, action: Action) -> Outcome {
+pub(crate) fn unmoved(state: &State, language: Language, action: Action) -> Outcome {
     let session = state.latest().unwrap_or(Number::FIRST);
     let cause = match action {
         Action::Command | Action::Refused => Cause::Command,
@@ -157,7 +150,7 @@ pub(crate) fn unmoved(state: &State, action: Action) -> Outcome {
         cause,
         confidence: Confidence::CERTAIN,
         because: Vec::new(),
-        reasons: Vec::new(),
+        language,
         observed: None,
         announces: None,
         also: None,

@@ -2,11 +2,14 @@
 
 use crate::features::Read;
 use crate::profile::Profile;
+use std::fmt::Write;
 
 /// Words that are named; more would not be read.
 const NAMED_MAX: usize = 4;
 /// Characters of one named word.
 const NAMED_CHARS_MAX: usize = 24;
+/// What a sentence usually takes.
+const SENTENCE_BYTES: usize = 64;
 
 pub(crate) fn sentence(profile: &Profile, read: &Read<'_>) -> String {
     let terms = read.terms.list.iter().filter(|term| term.is_content());
@@ -23,13 +26,15 @@ pub(crate) fn sentence(profile: &Profile, read: &Read<'_>) -> String {
             shared.push((term.weight, word));
         }
     }
-    let count = format!("{new} of {all} words new");
-    if shared.is_empty() {
-        return format!("shares no word; {count}");
-    }
     // The rarest words say most; of equals, the first one in the message.
     shared.sort_by(|a, b| b.0.total_cmp(&a.0));
-    let named: Vec<String> =
-        shared.iter().take(NAMED_MAX).map(|(_, word)| word.chars().take(NAMED_CHARS_MAX).collect()).collect();
-    format!("shares: {}; {count}", named.join(", "))
+    let mut sentence = String::with_capacity(SENTENCE_BYTES);
+    sentence.push_str(if shared.is_empty() { "shares no word" } else { "shares: " });
+    for (nth, (_, word)) in shared.iter().take(NAMED_MAX).enumerate() {
+        sentence.push_str(if nth == 0 { "" } else { ", " });
+        sentence.extend(word.chars().take(NAMED_CHARS_MAX));
+    }
+    // Writing into a string does not fail.
+    let _ = write!(sentence, "; {new} of {all} words new");
+    sentence
 }

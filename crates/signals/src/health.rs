@@ -200,9 +200,9 @@ const ERROR_WORDS: [&str; 14] = [
 /// A quick look: most messages tell of no error.
 fn may_tell_of_an_error(text: &str) -> bool {
     static ERRORS: LazyLock<Phrases> =
-        LazyLock::new(|| Phrases::new(ERROR_WORDS.map(str::to_owned).to_vec()));
+        LazyLock::new(|| Phrases::in_any_case(ERROR_WORDS.map(str::to_owned).to_vec()));
     let wide = |ch: char| ('\u{ff01}'..='\u{ff5e}').contains(&ch);
-    ERRORS.any_in(&text.to_ascii_lowercase()) || !text.is_ascii() && text.chars().any(wide)
+    ERRORS.any_in(text) || !text.is_ascii() && text.chars().any(wide)
 }
 
 fn errors(text: &str) -> Vec<(String, String)> {
@@ -238,7 +238,6 @@ fn error_loop(messages: &[&Symptoms]) -> Option<Finding> {
 const NEGATIVES: &str = "no|nope|wrong|not this|not that|still wrong|still not|nothing works|doesnt work|does not work|not working|incorrect|thats not|that is not|thats wrong|bad|useless|not right|not what i|still broken|again wrong|no no|still fails|still failing|still the same|same error|same problem|didnt work|did not work|didnt help|ugh|terrible|stop|\
 不对|不是|错了|不行|没用|还是不行|不是这个|还是错|又错|不好|没有用|还是一样|不能用|不管用|还是报错|还是不对|烦";
 const NEGATIVE_CHARS_MAX: usize = 40;
-const NEGATIVE_BYTES_MAX: usize = 400;
 
 fn is_short_negative(text: &str) -> bool {
     // Words of a script with spaces count as a whole: "no" is not in "nothing".
@@ -246,11 +245,13 @@ fn is_short_negative(text: &str) -> bool {
         let whole = |phrase: &str| if phrase.is_ascii() { format!(" {phrase} ") } else { phrase.to_owned() };
         Phrases::new(NEGATIVES.split('|').map(whole).collect())
     });
-    // No run of digits is that long.
-    if text.len() > NEGATIVE_BYTES_MAX {
+    // What stays of it, however long its numbers are.
+    let stays = |ch: &char| !ch.is_ascii_digit() && *ch != '\'';
+    let text = text.trim();
+    if text.chars().map(fold).filter(stays).nth(NEGATIVE_CHARS_MAX).is_some() {
         return false;
     }
-    let text: String = plain(text.trim()).chars().filter(|ch| *ch != '\'').collect();
+    let text: String = plain(text).chars().filter(|ch| *ch != '\'').collect();
     if text.chars().count() > NEGATIVE_CHARS_MAX {
         return false;
     }

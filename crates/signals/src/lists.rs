@@ -34,6 +34,12 @@ impl Phrases {
         Self { list, automaton }
     }
 
+    /// Looks for phrases in small letters whatever the case of a text's Latin letters.
+    pub(crate) fn in_any_case(list: Vec<String>) -> Self {
+        let automaton = AhoCorasick::builder().ascii_case_insensitive(true).build(&list).ok();
+        Self { list, automaton }
+    }
+
     /// Reads a list with a sign between phrases.
     pub(crate) fn between(list: &str, sign: char) -> Self {
         Self::new(list.split(sign).map(str::to_owned).collect())

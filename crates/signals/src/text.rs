@@ -106,47 +106,61 @@ impl<'a> Reading<'a> {
 }
 
 fn tokenize(text: &str, part: Part, out: &mut Vec<Token>) {
-    let mut chars = text.char_indices().peekable();
-    while let Some((start, ch)) = chars.next() {
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    while let Some(&byte) = bytes.get(at) {
+        // Spaces and signs, without a closer look.
+        if byte.is_ascii() && !byte.is_ascii_alphanumeric() {
+            at += 1;
+            continue;
+        }
+        let Some(ch) = char_at(text, at) else { break };
+        let start = at;
+        at += ch.len_utf8();
         let ch = fold(ch);
-        let mut end = start + ch_len(text, start);
         if is_unspaced(ch) {
             let hash = Hasher::new().char(ch).finish();
-            out.push(token(hash, Kind::Unspaced, start, end, part));
+            out.push(token(hash, Kind::Unspaced, start, at, part));
         } else if ch.is_ascii_digit() || ch.is_numeric() {
             let mut digits = 1_u8;
-            while let Some(&(at, next)) = chars.peek() {
-                if !fold(next).is_numeric() {
-                    break;
-                }
+            while let Some(next) = char_at(text, at).filter(|next| fold(*next).is_numeric()) {
                 digits = (digits + 1).min(5);
-                end = at + next.len_utf8();
-                chars.next();
+                at += next.len_utf8();
             }
             let hash = Hasher::new().byte(b'#').byte(digits).finish();
-            out.push(token(hash, Kind::Number, start, end, part));
+            out.push(token(hash, Kind::Number, start, at, part));
         } else if ch.is_alphabetic() {
-            let mut hasher = lower(Hasher::new(), ch);
-            while let Some(&(at, next)) = chars.peek() {
-                let folded = fold(next);
-                if is_joiner(folded) {
-                    // "don't" is one word, "the boys' room" is not: look at what follows.
-                    let mut ahead = chars.clone();
-                    ahead.next();
-                    if !ahead.peek().is_some_and(|&(_, ch)| is_word_char(fold(ch))) {
-                        break;
-                    }
-                } else if is_word_char(folded) {
-                    hasher = lower(hasher, folded);
-                } else if !is_invisible(folded) {
-                    break;
-                }
-                end = at + next.len_utf8();
-                chars.next();
-            }
-            out.push(token(hasher.finish(), Kind::Word, start, end, part));
+            let (hasher, end) = rest_of_word(text, at, lower(Hasher::new(), ch));
+            at = end;
+            out.push(token(hasher.finish(), Kind::Word, start, at, part));
         }
     }
+}
+
+/// Feeds the rest of a word to a hasher; returns where the word ends, too.
+fn rest_of_word(text: &str, mut at: usize, mut hasher: Hasher) -> (Hasher, usize) {
+    let bytes = text.as_bytes();
+    loop {
+        while let Some(byte) = bytes.get(at).filter(|byte| byte.is_ascii_alphabetic()) {
+            hasher = hasher.byte(byte.to_ascii_lowercase());
+            at += 1;
+        }
+        let Some(next) = char_at(text, at) else { break };
+        let folded = fold(next);
+        let after = at + next.len_utf8();
+        if is_joiner(folded) {
+            // "don't" is one word, "the boys' room" is not: look at what follows.
+            if !char_at(text, after).is_some_and(|ch| is_word_char(fold(ch))) {
+                break;
+            }
+        } else if is_word_char(folded) {
+            hasher = lower(hasher, folded);
+        } else if !is_invisible(folded) {
+            break;
+        }
+        at = after;
+    }
+    (hasher, at)
 }
 
 fn token(hash: WordHash, kind: Kind, start: usize, end: usize, part: Part) -> Token {
@@ -154,8 +168,8 @@ fn token(hash: WordHash, kind: Kind, start: usize, end: usize, part: Part) -> To
     Token { hash, kind, start: start as u32, end: end as u32, part }
 }
 
-fn ch_len(text: &str, at: usize) -> usize {
-    text[at..].chars().next().map_or(0, char::len_utf8)
+fn char_at(text: &str, at: usize) -> Option<char> {
+    text.get(at..)?.chars().next()
 }
 
 /// Makes full-width letters, digits and punctuation plain.
@@ -227,6 +241,55 @@ mod tests {
         let reading = Reading::new(text, Window::MESSAGE);
         let place = |token: &Token| reading.between(*token, *token).to_owned();
         reading.tokens.iter().map(place).collect()
+    }
+
+    /// The tokens of a text, character by character and without short cuts.
+    fn slowly(text: &str) -> Vec<Token> {
+        let mut out = Vec::new();
+        let mut chars = text.char_indices().peekable();
+        while let Some((start, ch)) = chars.next() {
+            let mut end = start + ch.len_utf8();
+            let ch = fold(ch);
+            if is_unspaced(ch) {
+                out.push(token(Hasher::new().char(ch).finish(), Kind::Unspaced, start, end, Part::Head));
+            } else if ch.is_numeric() {
+                let mut digits = 1_u8;
+                while let Some((at, next)) = chars.next_if(|&(_, next)| fold(next).is_numeric()) {
+                    digits = (digits + 1).min(5);
+                    end = at + next.len_utf8();
+                }
+                let hash = Hasher::new().byte(b'#').byte(digits).finish();
+                out.push(token(hash, Kind::Number, start, end, Part::Head));
+            } else if ch.is_alphabetic() {
+                let mut hasher = lower(Hasher::new(), ch);
+                while let Some(&(at, next)) = chars.peek() {
+                    let folded = fold(next);
+                    let follows = chars.clone().nth(1).is_some_and(|(_, ch)| is_word_char(fold(ch)));
+                    match folded {
+                        _ if is_joiner(folded) && follows => {}
+                        _ if is_word_char(folded) => hasher = lower(hasher, folded),
+                        _ if is_invisible(folded) => {}
+                        _ => break,
+                    }
+                    end = at + next.len_utf8();
+                    chars.next();
+                }
+                out.push(token(hasher.finish(), Kind::Word, start, end, Part::Head));
+            }
+        }
+        out
+    }
+
+    proptest::proptest! {
+        #![proptest_config(proptest::prelude::ProptestConfig {
+            failure_persistence: None,
+            ..proptest::prelude::ProptestConfig::default()
+        })]
+
+        #[test]
+        fn the_short_way_reads_what_the_long_way_reads(text in "[a-zA-Z0-9 '’\u{200b}éßİ數数カ한ｅ５.,!\n\u{301}😀]{0,40}|.{0,40}") {
+            proptest::prop_assert_eq!(Reading::new(&text, Window::PHRASES).tokens, slowly(&text));
+        }
     }
 
     #[test]

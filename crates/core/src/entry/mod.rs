@@ -301,7 +301,7 @@ impl Body {
         match self {
             Self::Message(_, body) => serde_json::to_string(body),
             Self::Command(body) => serde_json::to_string(body),
-            Self::Decision(body) => serde_json::to_string(body),
+            Self::Decision(body) => at_once(body),
             Self::Opened(body) => serde_json::to_string(body),
             Self::Sealed(body) => serde_json::to_string(body),
             Self::Resumed(body) => serde_json::to_string(body),
@@ -414,6 +414,16 @@ impl Record {
             }),
         }
     }
+}
+
+/// What a decision usually takes, in bytes.
+const DECISION_BYTES: usize = 1_024;
+
+/// Writes a body that is long and written often without moving it as it grows.
+fn at_once(decision: &Decision) -> Result<String, serde_json::Error> {
+    let mut bytes = Vec::with_capacity(DECISION_BYTES);
+    serde_json::to_writer(&mut bytes, decision)?;
+    String::from_utf8(bytes).map_err(serde::ser::Error::custom)
 }
 
 #[cfg(test)]

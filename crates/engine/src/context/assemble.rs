@@ -1,7 +1,8 @@
 //! Assembling: reading a session back and laying out what of it is shown.
 
-use super::budget::{Budget, Room, Short};
+use super::budget::{Budget, Room};
 use super::front::{Front, Part, written};
+use super::laid::Laid;
 use super::layout::{Layout, TooLarge, rolled};
 use super::recent::{CarriedOver, Recent, Turned};
 use super::tail::Tail;
@@ -16,7 +17,6 @@ use segue_core::session::Number;
 use segue_core::state::State;
 use segue_signals::context::EstimatedTokens;
 use segue_store::{Filter, Reading, Take};
-use std::sync::Arc;
 
 impl Engine {
     /// Assembles the context of a scope's latest session for the window of the configuration.
@@ -28,10 +28,49 @@ impl Engine {
     /// Assembles the context of a scope's latest session inside a budget.
     pub async fn assemble(&self, scope: &scope::Key, budget: &Budget<'_>) -> Result<Context, Unassembled> {
         let mut recent = self.recent(scope).await?;
-        if let Some(context) = recent.take_prepared(budget) {
+        let layout = match recent.layout.take().filter(|layout| layout.is_for(budget)) {
+            Some(layout) => layout,
+            None => {
+                recent.laid = None;
+                self.lay_out(&recent, budget).await?
+            }
+        };
+        if let Some(context) = recent.laid.as_ref().and_then(|laid| laid.whole(&recent)) {
+            recent.layout = Some(layout);
             self.recents.put(recent);
             return Ok(context);
         }
+        let (room, budget) = (layout.room, &Budget { model: Some(&layout.base.model), ..*budget });
+        let store = self.store.as_ref();
+        let mut tail = Tail::new(&mut recent, budget, layout.tokens_max());
+        tail.fill(store, tail.end(), room.messages).await?;
+        let place = match layout.first_shown(&tail) {
+            Ok(place) => place,
+            Err(TooLarge { newest }) => {
+                let mut what = "the newest message and room for a summary".to_owned();
+                if !layout.base.front.is_empty() {
+                    what = format!("{}, {what}", layout.base.named());
+                }
+                return Err(budget.short(what, budget.room() - room.messages + newest).into());
+            }
+        };
+        let mut summed_up = None;
+        if let Some(rolled) = rolled(&tail, place) {
+            tail.fill(store, rolled.end, room.messages).await?;
+            summed_up = layout.note(&mut tail, &self.classifier, rolled.end).map(|noted| (rolled, noted));
+        }
+        let context = layout.context(&tail, budget, place, summed_up);
+        let is_usual = layout.is_for(budget);
+        let laid = Laid::of(&layout, &tail, place, &context).filter(|_| is_usual);
+        recent.needed = tail.taken();
+        recent.laid = laid;
+        recent.layout = is_usual.then_some(layout);
+        self.recents.put(recent);
+        Ok(context)
+    }
+
+    /// Lays out what stands in front of a session, and how much room is left behind that.
+    async fn lay_out(&self, recent: &Recent, budget: &Budget<'_>) -> Result<Layout, Unassembled> {
         let pinned = self.pinned(&recent.state, recent.session).await?;
         let budget = &Budget { model: Some(&pinned.model), ..*budget };
         let mut base = Context {
@@ -45,38 +84,13 @@ impl Engine {
             sources: Vec::new(),
         };
         base.list_given();
-        base.carry_over(&recent, budget);
+        base.carry_over(recent, budget);
         let fixed: u64 = base.front.iter().map(|front| front.tokens).sum();
-        let short =
-            |what: String, needed: u64| Short { what, needed, room: budget.room(), window: budget.window };
         if fixed >= budget.room() {
-            return Err(short(base.named(), fixed + 1).into());
+            return Err(budget.short(base.named(), fixed + 1).into());
         }
-        let (room, language) = (Room::of(budget.room() - fixed), self.config.language_for(scope, None));
-        let layout = Layout { base, answer: budget.answer, room, language };
-        let store = self.store.as_ref();
-        let mut tail = Tail::new(&mut recent, budget, layout.tokens_max());
-        tail.fill(store, tail.end(), room.messages).await?;
-        let place = match layout.first_shown(&tail) {
-            Ok(place) => place,
-            Err(TooLarge { newest }) => {
-                let mut what = "the newest message and room for a summary".to_owned();
-                if !layout.base.front.is_empty() {
-                    what = format!("{}, {what}", layout.base.named());
-                }
-                return Err(short(what, budget.room() - room.messages + newest).into());
-            }
-        };
-        let mut summed_up = None;
-        if let Some(rolled) = rolled(&tail, place) {
-            tail.fill(store, rolled.end, room.messages).await?;
-            summed_up = layout.note(&mut tail, &self.classifier, rolled.end).map(|noted| (rolled, noted));
-        }
-        let context = layout.context(&tail, budget, place, summed_up);
-        recent.needed = tail.taken();
-        recent.layout = layout.is_for(budget).then(|| Arc::new(layout));
-        self.recents.put(recent);
-        Ok(context)
+        let language = self.config.language_for(&recent.state.scope, None);
+        Ok(Layout { base, answer: budget.answer, room: Room::of(budget.room() - fixed), language })
     }
 
     /// Returns what is known about the latest session, or begins to read it.

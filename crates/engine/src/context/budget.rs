@@ -58,6 +58,11 @@ impl<'a> Budget<'a> {
         self.window.saturating_sub(self.answer)
     }
 
+    /// Says that something does not fit.
+    pub(super) fn short(&self, what: String, needed: u64) -> Short {
+        Short { what, needed, room: self.room(), window: self.window }
+    }
+
     /// Counts a text that is a message of its own.
     pub(super) fn text(&self, text: &str) -> u64 {
         self.counter.count(text) + FRAME_TOKENS

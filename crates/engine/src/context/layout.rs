@@ -4,7 +4,7 @@ use super::budget::{Budget, Room};
 use super::cut::{cut, ruler};
 use super::front::{Front, Part};
 use super::recent::Recent;
-use super::rolling;
+use super::rolling::{self, Foreseen};
 use super::tail::{Filled, Item, Tail};
 use super::{Context, Source};
 use crate::config;
@@ -68,16 +68,20 @@ impl Layout {
         }
     }
 
-    /// Writes the notes on messages up to a place. They look back over as much as the room could show.
+    /// Writes the notes on messages up to a place.
     pub(super) fn note(&self, tail: &mut Tail<'_>, classifier: &Classifier, end: usize) -> Option<Noted> {
-        let found = cut(tail.from(), &tail.costs_before(end), self.room.messages)?;
-        let words = {
-            let mut items = tail.items(found.place, end);
-            items.find(|item| item.told.role == Role::User).map_or("", |item| item.told.text.as_str())
-        };
-        let language = self.language.for_text(words);
-        let notes = tail.notes(classifier, language, found.place, end);
-        Some(Noted { from: found.place, language, notes })
+        let (from, language) = self.noted(tail, end)?;
+        Some(Noted { from, language, notes: tail.notes(classifier, language, from, end) })
+    }
+
+    /// Tells from which message on there are notes, and in which language. They look back over as much as the room could
+    /// show.
+    fn noted(&self, tail: &Tail<'_>, end: usize) -> Option<(usize, Language)> {
+        let from = cut(tail.from(), &tail.costs_before(end), self.room.messages)?.place;
+        let mut items = tail.items(from, end);
+        let words =
+            items.find(|item| item.told.role == Role::User).map_or("", |item| item.told.text.as_str());
+        Some((from, self.language.for_text(words)))
     }
 
     /// Lays a session out from a message on, with notes on those before it.
@@ -125,11 +129,16 @@ impl Layout {
         is_estimated && self.base.window == budget.window && self.answer == budget.answer
     }
 
-    /// Lays a session out as it was the last time, counted by the estimate. It reads nothing for that: where memory does
-    /// not have enough, the context is assembled when it is asked for.
-    pub(super) fn prepare(&self, recent: &mut Recent, classifier: &Classifier) -> Option<Context> {
+    /// Returns the budget of the last context, if it was counted by the estimate.
+    pub(super) fn budget(&self) -> Budget<'_> {
         let (window, model) = (self.base.window, Some(&self.base.model));
-        let budget = Budget { window, answer: self.answer, counter: &EstimatedTokens, model };
+        Budget { window, answer: self.answer, counter: &EstimatedTokens, model }
+    }
+
+    /// Finds the notes that the next context will need, if that is like the last one and nobody has begun them. It reads
+    /// nothing for that: what is not in memory is found when the context is asked for.
+    pub(super) fn foresee(&self, recent: &mut Recent) -> Option<Foreseen> {
+        let budget = self.budget();
         let is_all = recent.unread().is_empty();
         let mut tail = Tail::new(recent, &budget, self.tokens_max());
         let fill = |tail: &mut Tail<'_>, end| {
@@ -138,14 +147,10 @@ impl Layout {
         let end = tail.end();
         fill(&mut tail, end)?;
         let place = self.first_shown(&tail).ok()?;
-        let summed_up = match rolled(&tail, place) {
-            Some(rolled) => {
-                fill(&mut tail, rolled.end)?;
-                self.note(&mut tail, classifier, rolled.end).map(|noted| (rolled, noted))
-            }
-            None => None,
-        };
-        Some(self.context(&tail, &budget, place, summed_up))
+        let rolled = rolled(&tail, place)?;
+        fill(&mut tail, rolled.end)?;
+        let (from, language) = self.noted(&tail, rolled.end)?;
+        tail.foresee(language, from, rolled.end)
     }
 }
 

@@ -9,6 +9,7 @@ mod budget;
 mod clip;
 mod cut;
 mod front;
+mod laid;
 mod layout;
 mod recent;
 mod rolling;
@@ -16,7 +17,7 @@ mod tail;
 
 pub use budget::{Budget, Short};
 pub use front::{Front, Part};
-pub(crate) use recent::{Recents, Step, Stepped};
+pub(crate) use recent::{Recents, Stepped};
 
 use crate::error::Error;
 use crate::history::Told;
@@ -78,6 +79,10 @@ pub enum Unassembled {
 }
 
 impl Context {
+    fn has(&self, part: Part) -> bool {
+        self.front.iter().any(|front| front.part == part)
+    }
+
     /// Returns everything as messages, in the order in which the model is given them.
     pub fn said(&self) -> Vec<(Role, Message)> {
         let front = self.front.iter().map(|front| (Role::System, Message::text(front.text.clone())));

@@ -4,22 +4,20 @@
 //! read at, or was led to by turns of this engine that did nothing but add to the session. Everything else, and every
 //! other program that writes, leads to reading again.
 
-use super::Context;
-use super::budget::Budget;
+use super::laid::Laid;
 use super::layout::Layout;
-use super::rolling::Notes;
+use super::rolling::{Foreseen, Notes};
 use super::tail::Item;
 use crate::history::Told;
 use segue_core::decide::Decided;
 use segue_core::decision::Action;
-use segue_core::entry::{Kind, Record, Seq};
+use segue_core::entry::{Kind, Seq};
 use segue_core::pins::Pins;
 use segue_core::scope::Key;
 use segue_core::segment;
 use segue_core::session::Number;
 use segue_core::span::{Span, Spans};
 use segue_core::state::State;
-use segue_signals::Classifier;
 use segue_store::Append;
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -69,10 +67,10 @@ pub(super) struct Recent {
     pub(super) notes: Notes,
     /// How many messages the last context needed.
     pub(super) needed: usize,
-    /// How the last context was laid out, if the next one can be prepared by that.
-    pub(super) layout: Option<Arc<Layout>>,
-    /// The next context, if it is laid out like that.
-    prepared: Option<Context>,
+    /// How the last context was laid out, if the next one can be laid out like that.
+    pub(super) layout: Option<Layout>,
+    /// The last context, if it was laid out like that.
+    pub(super) laid: Option<Laid>,
     /// The newest messages, newest last.
     items: VecDeque<Item>,
     bytes: usize,
@@ -99,17 +97,11 @@ impl Recent {
             notes: Notes::default(),
             needed: 0,
             layout: None,
-            prepared: None,
+            laid: None,
             items: VecDeque::new(),
             bytes: 0,
             unread,
         }
-    }
-
-    /// Takes out the context that was prepared, if it is for a budget.
-    pub(super) fn take_prepared(&mut self, budget: &Budget<'_>) -> Option<Context> {
-        let is_for = self.layout.as_ref().is_some_and(|layout| layout.is_for(budget));
-        if is_for { self.prepared.take() } else { None }
     }
 
     /// Returns what was not read yet.
@@ -136,9 +128,10 @@ impl Recent {
 
     /// Tells about how many bytes it takes.
     fn weight(&self) -> usize {
-        let texts = |context: &Context| context.front.iter().map(|front| front.text.len()).sum::<usize>();
-        let layout = self.layout.as_ref().map_or(0, |layout| texts(&layout.base));
-        self.bytes + layout + self.prepared.as_ref().map_or(0, texts)
+        let contexts =
+            self.layout.iter().map(|layout| &layout.base).chain(self.laid.iter().map(|laid| &laid.context));
+        let front = contexts.flat_map(|context| &context.front);
+        self.bytes + front.map(|front| front.text.len()).sum::<usize>()
     }
 
     /// Lets go of what the last context did not need.
@@ -158,7 +151,7 @@ impl Recent {
     /// Takes in what an append adds, if that does nothing but add to the session.
     fn follow(mut self, added: Added) -> Option<Self> {
         let (head, view) = (self.state.head, added.next.view(self.session));
-        let mut items: Vec<Item> = added.messages.iter().filter_map(Item::of).collect();
+        let mut items = added.items;
         items.retain(|item| view.hold(item.segment, item.told.seq));
         let is_next = added.prior == head && added.next.latest() == Some(self.session);
         let is_all = self.view.messages() as usize + items.len() == view.messages() as usize;
@@ -172,9 +165,8 @@ impl Recent {
             added.turned.filter(|(segment, _)| seen(*segment)).map(|(_, turned)| turned).or(self.turned);
         if pins(&self.state, self.session) != pins(&added.next, self.session) {
             // Something else stands in front.
-            self.layout = None;
+            (self.layout, self.laid) = (None, None);
         }
-        self.prepared = None;
         self.state = added.next;
         self.view = view;
         if self.bytes > SESSION_BYTES_MAX {
@@ -184,17 +176,14 @@ impl Recent {
         Some(self)
     }
 
-    /// Finds out what the next context will ask for, if it is like the last one.
-    fn prepare(&mut self, classifier: &Classifier, added: usize) {
-        if !self.notes.is_empty() {
-            // The session is longer than what is shown of it: every message will be summed up one day.
-            for item in self.items.iter().rev().take(added) {
-                item.gleaned(classifier);
-            }
-        }
-        if let Some(layout) = self.layout.clone() {
-            self.prepared = layout.prepare(self, classifier);
-        }
+    /// Lays out the next context, if that is the last one with something added. Else it finds the notes that it will
+    /// need and nobody has begun.
+    fn foresee(&mut self) -> Option<Foreseen> {
+        let layout = self.layout.take()?;
+        self.laid = self.laid.take().and_then(|laid| laid.extended(&layout, self));
+        let foreseen = if self.laid.is_some() { None } else { layout.foresee(self) };
+        self.layout = Some(layout);
+        foreseen
     }
 }
 
@@ -209,29 +198,20 @@ pub(super) enum IsAll {
 struct Added {
     prior: Seq,
     next: Arc<State>,
-    messages: Vec<Record>,
+    items: Vec<Item>,
     /// Where it was decided, and what.
     turned: Option<(segment::Number, Turned)>,
 }
 
-/// A session, and what an append adds to it.
-pub(crate) struct Step {
-    recent: Recent,
-    added: Added,
-}
+/// A session as it is once an append is done.
+pub(crate) struct Stepped(Recent);
 
-impl Step {
-    /// Takes the step, and gets ready for the next context. Nothing if the append does more than add to the session.
-    pub(crate) fn take(self, classifier: &Classifier) -> Option<Stepped> {
-        let added = self.added.messages.len();
-        let mut recent = self.recent.follow(self.added)?;
-        recent.prepare(classifier, added);
-        Some(Stepped(recent))
+impl Stepped {
+    /// Gets ready for the next context. Returns the notes that it will need and nobody has begun.
+    pub(crate) fn foresee(&mut self) -> Option<Foreseen> {
+        self.0.foresee()
     }
 }
-
-/// A session as it is once the append is done.
-pub(crate) struct Stepped(Recent);
 
 impl Added {
     fn of(append: &Append, decided: &Decided) -> Option<Self> {
@@ -245,7 +225,7 @@ impl Added {
             .zip(decided.about)
             .map(|(record, about)| (record.segment, Turned { action: decided.action, about }));
         let (prior, next) = (append.prior.head, Arc::clone(&append.next));
-        Some(Self { prior, next, messages: messages.cloned().collect(), turned })
+        Some(Self { prior, next, items: messages.filter_map(Item::of).collect(), turned })
     }
 }
 
@@ -275,10 +255,10 @@ impl Recents {
     }
 
     /// Takes out what is known about the scope of an append, to go on with it. Who reads the scope meanwhile reads it
-    /// anew.
-    pub(crate) fn step(&self, append: &Append, decided: &Decided) -> Option<Step> {
+    /// anew. Nothing if the append does more than add to the session.
+    pub(crate) fn step(&self, append: &Append, decided: &Decided) -> Option<Stepped> {
         let recent = self.take(append.scope())?;
-        Some(Step { recent, added: Added::of(append, decided)? })
+        recent.follow(Added::of(append, decided)?).map(Stepped)
     }
 
     /// Keeps a session as it is after an append that was done.

@@ -3,7 +3,7 @@
 use super::budget::Budget;
 use super::clip::clip;
 use super::recent::{IsAll, Recent};
-use super::rolling::{self, Range};
+use super::rolling::{self, Foreseen, Range};
 use crate::error::Error;
 use crate::history::{Told, told};
 use crate::mind::voice;
@@ -138,19 +138,27 @@ impl<'a> Tail<'a> {
         from: usize,
         to: usize,
     ) -> Arc<str> {
-        let ends = self.item(from).zip(to.checked_sub(1).and_then(|last| self.item(last)));
-        let range = ends.map(|(first, last)| Range { first: first.told.seq, last: last.told.seq, language });
-        // How a message is clipped is a matter of the budget: then the notes are not the session's alone.
+        let write = |tail: &Self| rolling::write(classifier, language, tail.items(from, to));
+        match self.range(language, from, to) {
+            Some(range) => Arc::clone(self.recent.notes.slot(range).get_or_init(|| write(self))),
+            None => write(self),
+        }
+    }
+
+    /// Begins notes that were not begun yet, for somebody to write them.
+    pub(super) fn foresee(&mut self, language: Language, from: usize, to: usize) -> Option<Foreseen> {
+        let range = self.range(language, from, to).filter(|range| !self.recent.notes.has(*range))?;
+        let slot = self.recent.notes.slot(range);
+        let items = self.items(from, to).cloned().collect();
+        Some(Foreseen { slot, language, items, newer: self.items(to, self.end).cloned().collect() })
+    }
+
+    /// Names the messages from one place to before another, unless notes on them are not the session's alone: how a
+    /// message is clipped is a matter of the budget.
+    fn range(&self, language: Language, from: usize, to: usize) -> Option<Range> {
+        let (first, last) = (self.item(from)?.told.seq, self.item(to.checked_sub(1)?)?.told.seq);
         let is_clipped = self.clipped.iter().any(|(place, _)| (from..to).contains(place));
-        let range = range.filter(|_| !is_clipped);
-        if let Some(notes) = range.and_then(|range| self.recent.notes.get(range)) {
-            return notes;
-        }
-        let notes = rolling::write(classifier, language, self.items(from, to));
-        if let Some(range) = range {
-            self.recent.notes.put(range, Arc::clone(&notes));
-        }
-        notes
+        (!is_clipped).then_some(Range { first, last, language })
     }
 
     /// Counts the messages from a place on that are shown without what the model thought.
@@ -172,6 +180,16 @@ impl<'a> Tail<'a> {
     pub(super) fn costs_before(&self, end: usize) -> Vec<u64> {
         let behind = self.end.saturating_sub(end);
         self.costs.iter().skip(behind).rev().copied().collect()
+    }
+
+    /// Returns what those that were taken cost, newest first.
+    pub(super) fn costs(&self) -> &[u64] {
+        &self.costs
+    }
+
+    /// Tells whether all that were taken are shown as they were said.
+    pub(super) fn is_unclipped(&self) -> bool {
+        self.clipped.is_empty()
     }
 
     /// Returns how many messages were taken.

@@ -308,7 +308,7 @@ async fn x7_a_second_delivery_changes_nothing() {
         assert_eq!(again.notice, first.notice);
         assert_eq!(again.reply, first.reply);
         assert_eq!((again.session, again.action, again.cause), (first.session, first.action, first.cause));
-        assert_eq!((again.seq, again.segment, &again.reasons), (first.seq, first.segment, &first.reasons));
+        assert_eq!((again.seq, again.segment, again.reasons()), (first.seq, first.segment, first.reasons()));
     }
     // An undo that cannot be done twice is not refused the second time either.
     stage.play("21:03 user @4: /undo => merge command #2\n21:04 user @4: /undo => merge command #2").await;

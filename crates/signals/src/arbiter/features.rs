@@ -224,11 +224,32 @@ fn share_unspaced(reading: &Reading<'_>) -> Option<f64> {
 
 /// Whether signs make up so much of a text that it is hardly prose.
 fn is_paste(text: &str) -> bool {
-    const SIGNS: &str = "{}<>=;()[]_\\|/`#$:";
+    let is_sign = |ch: char| {
+        matches!(
+            ch,
+            '{' | '}'
+                | '<'
+                | '>'
+                | '='
+                | ';'
+                | '('
+                | ')'
+                | '['
+                | ']'
+                | '_'
+                | '\\'
+                | '|'
+                | '/'
+                | '`'
+                | '#'
+                | '$'
+                | ':'
+        )
+    };
     let (mut all, mut signs) = (0, 0);
     for ch in text.chars().take(RECENT_BYTES_MAX) {
         all += 1;
-        signs += usize::from(SIGNS.contains(ch));
+        signs += usize::from(is_sign(ch));
     }
     signs >= 3 && signs * 12 > all
 }

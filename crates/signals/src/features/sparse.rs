@@ -48,7 +48,7 @@ impl Collector {
 }
 
 pub(super) fn features(profile: &Profile, read: &Read<'_>, comparable: bool) -> Vec<Active> {
-    let mut out = Collector(Vec::with_capacity(256));
+    let mut out = Collector(Vec::with_capacity(128));
     let tokens = &read.reading.tokens;
     ngrams(&mut out, tokens);
     previous(&mut out, profile, tokens);

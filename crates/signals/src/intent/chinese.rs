@@ -146,7 +146,7 @@ fn simple(ch: char) -> char {
     ch
 }
 
-pub(super) fn judge(clause: &Clause) -> Finding {
+pub(super) fn judge(clause: &Clause<'_>) -> Finding {
     if clause.text.is_ascii() {
         return Finding::Nothing;
     }
@@ -191,7 +191,7 @@ pub(super) fn judge(clause: &Clause) -> Finding {
 }
 
 /// What stands around a phrase; nothing if it leaves the phrase a wish.
-fn around(left: &str, right: &str, clause: &Clause) -> Option<MentionKind> {
+fn around(left: &str, right: &str, clause: &Clause<'_>) -> Option<MentionKind> {
     let denied = NEGATIONS.iter().any(|word| left.ends_with(word) || covers_end(left, word));
     if denied {
         return Some(MentionKind::Negated);
@@ -233,7 +233,7 @@ fn covered(text: &str) -> bool {
 }
 
 /// The clause with one or two characters typed wrong, left out or doubled.
-fn misspelled(text: &str, clause: &Clause) -> Finding {
+fn misspelled(text: &str, clause: &Clause<'_>) -> Finding {
     let chars: Vec<char> = text.chars().collect();
     for phrase in LISTED.split_whitespace() {
         let wanted: Vec<char> = phrase.chars().collect();

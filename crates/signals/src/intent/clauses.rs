@@ -14,8 +14,8 @@ pub(crate) struct Stripped {
 
 /// A stretch of text between punctuation.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Clause {
-    pub(crate) text: String,
+pub(crate) struct Clause<'a> {
+    pub(crate) text: &'a str,
     /// Ends with a question mark.
     pub(crate) asks: bool,
     /// Follows a condition in the same sentence: "if it fails, start over".
@@ -61,6 +61,9 @@ pub(crate) fn strip(text: &str) -> Stripped {
 }
 
 fn plain(line: &str) -> String {
+    if line.is_ascii() {
+        return line.to_ascii_lowercase();
+    }
     line.chars()
         .filter(|&ch| !is_invisible(ch))
         .map(|ch| match ch {
@@ -85,7 +88,10 @@ fn is_speaker_line(line: &str) -> bool {
 
 /// Lines of programs, logs and markup.
 fn looks_like_code(line: &str) -> bool {
-    let signs = line.chars().filter(|ch| "{}();=<>$\\|#_[]".contains(*ch)).count();
+    let is_sign = |ch: &char| {
+        matches!(ch, '{' | '}' | '(' | ')' | ';' | '=' | '<' | '>' | '$' | '\\' | '|' | '#' | '_' | '[' | ']')
+    };
+    let signs = line.chars().filter(is_sign).count();
     let starts = ["$ ", "# ", "// ", "/* ", "import ", "def ", "fn ", "let ", "const ", "var ", "<"];
     let identifier = line.contains("_") && !line.contains(' ');
     let command = line.starts_with('/') && line.len() > 1 && !line[1..].starts_with(' ');
@@ -147,22 +153,22 @@ const CONDITIONS: [&str; 16] = [
 ];
 
 /// Cuts text into clauses at punctuation and line breaks.
-pub(crate) fn split(text: &str) -> impl Iterator<Item = Clause> + '_ {
+pub(crate) fn split(text: &str) -> impl Iterator<Item = Clause<'_>> {
     let ends_sentence = |ch: char| matches!(ch, '.' | '!' | '?' | '。' | '\n' | '…');
     let breaks = |ch: char| matches!(ch, ',' | ';' | ':' | '、' | '—' | '–' | '(' | ')' | '~' | '/');
-    let mut clauses = Vec::new();
-    let mut current = String::new();
+    let mut clauses: Vec<Clause<'_>> = Vec::new();
+    let mut from = 0;
     let mut conditional = false;
     let mut previous = ' ';
-    for ch in text.chars().chain(std::iter::once('\n')) {
+    for (at, ch) in text.char_indices().chain([(text.len(), '\n')]) {
         // A spaced hyphen is a dash; one inside a word is not.
         let dash = ch == '-' && previous == ' ';
         if ends_sentence(ch) || breaks(ch) || dash {
-            let trimmed = current.trim();
+            let trimmed = text[from..at].trim();
             if !trimmed.is_empty() {
                 let condition = CONDITIONS.iter().any(|word| trimmed.starts_with(word));
                 clauses.push(Clause {
-                    text: trimmed.to_owned(),
+                    text: trimmed,
                     asks: ch == '?',
                     conditional: conditional || condition,
                     alone: false,
@@ -171,13 +177,11 @@ pub(crate) fn split(text: &str) -> impl Iterator<Item = Clause> + '_ {
             } else if let (Some(last), '?') = (clauses.last_mut(), ch) {
                 last.asks = true;
             }
-            current.clear();
-        } else {
-            current.push(ch);
+            from = at + ch.len_utf8();
         }
         previous = ch;
     }
-    let long = |clause: &Clause| clause.text.chars().filter(|ch| ch.is_alphanumeric()).count() > 3;
+    let long = |clause: &Clause<'_>| clause.text.chars().filter(|ch| ch.is_alphanumeric()).nth(3).is_some();
     let others = clauses.iter().filter(|clause| long(clause)).count();
     for clause in &mut clauses {
         clause.alone = others <= usize::from(long(clause));
@@ -199,7 +203,7 @@ mod tests {
 
     #[test]
     fn clauses_know_conditions_and_questions() {
-        let all: Vec<Clause> = split("if it fails, start over. new topic: why?").collect();
+        let all: Vec<Clause<'_>> = split("if it fails, start over. new topic: why?").collect();
         assert!(all[1].conditional && !all[2].conditional && all[3].asks);
     }
 }

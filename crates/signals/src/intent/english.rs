@@ -178,8 +178,8 @@ const ANCHORS: &str = "afresh again anew another anything back begin beginning b
 /// In a longer clause a misspelled phrase would not stand alone anyway.
 const TYPO_WORDS_MAX: usize = 10;
 
-pub(super) fn judge(clause: &Clause) -> Finding {
-    let words = words(&clause.text);
+pub(super) fn judge(clause: &Clause<'_>) -> Finding {
+    let words = words(clause.text);
     if words.is_empty() || words.len() > WORDS_MAX {
         return Finding::Nothing;
     }
@@ -204,14 +204,14 @@ pub(super) fn judge(clause: &Clause) -> Finding {
 }
 
 /// How many words of a clause are neither part of the phrase nor merely polite.
-pub(super) fn left_over(clause: &Clause, phrase: &str) -> usize {
+pub(super) fn left_over(clause: &Clause<'_>, phrase: &str) -> usize {
     let counts = |word: &&Cow<'_, str>| {
         !GRAMMAR.known(word).is_frame && !phrase.split(' ').any(|part| part == word.as_ref())
     };
-    words(&clause.text).iter().filter(counts).count()
+    words(clause.text).iter().filter(counts).count()
 }
 
-fn find(words: &[&str], known: &[Known], clause: &Clause) -> Finding {
+fn find(words: &[&str], known: &[Known], clause: &Clause<'_>) -> Finding {
     let mut mention = Finding::Nothing;
     // Only patterns that can begin with one of the words are tried, in their order.
     let mut begun = known.iter().fold(0, |all, known| all | known.begins);
@@ -238,7 +238,7 @@ fn find(words: &[&str], known: &[Known], clause: &Clause) -> Finding {
 }
 
 /// What the words around a phrase make of it; nothing if they leave it a wish.
-fn around(left: &[&str], right: &[&str], clause: &Clause) -> Option<MentionKind> {
+fn around(left: &[&str], right: &[&str], clause: &Clause<'_>) -> Option<MentionKind> {
     let left = match left {
         ["why", "dont", "we" | "you", rest @ ..] | ["why", "not", rest @ ..] => rest,
         ["if", "you" | "its" | "thats", "dont" | "ok" | "okay" | "alright" | "fine", "mind", rest @ ..] => {
@@ -308,22 +308,28 @@ fn correct<'a>(words: &[&'a str], known: &[Known]) -> Option<(Vec<Cow<'a, str>>,
     (total > 0).then_some((out, total as u8))
 }
 
+/// Two words of a phrase that were written as one have so many letters each.
+const PART_LETTERS_MIN: usize = 3;
+
 fn nearest(word: &str, left: usize) -> Option<(Vec<String>, usize)> {
     let grammar = &*GRAMMAR;
     if left == 0 || !word.is_ascii() {
         return None;
     }
+    let spelled = Spelled::new(word);
     // A missing space: "newchat".
-    for at in 3..word.len().saturating_sub(2) {
-        let (first, second) = word.split_at(at);
-        if grammar.known(first).is_listed && grammar.known(second).is_listed {
-            return Some((vec![first.to_owned(), second.to_owned()], 1));
-        }
+    let parts =
+        grammar.vocabulary.iter().filter(|first| spelled.has_letters_of(**first)).filter_map(|first| {
+            let rest = word.strip_prefix(first.word)?;
+            let is_long = first.word.len() >= PART_LETTERS_MIN && rest.len() >= PART_LETTERS_MIN;
+            (is_long && grammar.known(rest).is_listed).then_some((first.word, rest))
+        });
+    if let Some((first, second)) = parts.min_by_key(|(first, _)| first.len()) {
+        return Some((vec![first.to_owned(), second.to_owned()], 1));
     }
     if ["nwe", "enw", "nw", "neww", "nww"].contains(&word) {
         return Some((vec!["new".to_owned()], 1));
     }
-    let spelled = Spelled::new(word);
     let near = |meant: Spelled<'_>| {
         let limit = match meant.word.len() {
             0..=3 => 0,
@@ -346,7 +352,7 @@ mod tests {
     use proptest::prelude::*;
 
     /// Tries every pattern at every word.
-    fn find_slowly(words: &[&str], clause: &Clause) -> Finding {
+    fn find_slowly(words: &[&str], clause: &Clause<'_>) -> Finding {
         let mut mention = Finding::Nothing;
         for (pattern, how) in &GRAMMAR.patterns {
             for from in 0..words.len() {
@@ -391,7 +397,8 @@ mod tests {
                 words.push(all[at]);
                 words.extend(all.get(at + 1));
             }
-            let clause = Clause { text: words.join(" "), asks, conditional, alone: true };
+            let text = words.join(" ");
+            let clause = Clause { text: &text, asks, conditional, alone: true };
             let known: Vec<Known> = words.iter().map(|word| GRAMMAR.known(word)).collect();
             prop_assert_eq!(find(&words, &known, &clause), find_slowly(&words, &clause));
         }

@@ -135,7 +135,7 @@ pub(crate) fn is_bare_wish(text: &str, says_nothing: impl Fn(&str) -> bool) -> b
                 }
                 wished = true;
             }
-            Finding::Mention(_) | Finding::Nothing if says_nothing(&clause.text) => {}
+            Finding::Mention(_) | Finding::Nothing if says_nothing(clause.text) => {}
             Finding::Mention(_) | Finding::Nothing => return false,
         }
     }
@@ -147,7 +147,7 @@ const BARE_BYTES_MAX: usize = 160;
 /// What may stand around a wish in Chinese: 我们换个话题吧.
 const POLITE_CHARS_MAX: usize = 4;
 
-fn judge(clause: &Clause) -> Finding {
+fn judge(clause: &Clause<'_>) -> Finding {
     match chinese::judge(clause) {
         Finding::Nothing => english::judge(clause),
         found => found,

@@ -22,6 +22,11 @@ impl<'a> Spelled<'a> {
         Self { word, letters: word.chars().fold(0, |letters, ch| letters | 1 << (ch as u32 % 32)) }
     }
 
+    /// Whether it has all the letters of another, by their classes.
+    pub(super) fn has_letters_of(self, other: Self) -> bool {
+        self.letters & other.letters == other.letters
+    }
+
     fn is_far_from(self, other: Self, limit: usize) -> bool {
         (self.letters ^ other.letters).count_ones() as usize > 2 * limit
     }

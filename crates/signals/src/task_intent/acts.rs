@@ -59,7 +59,7 @@ impl Acts {
             ..Self::default()
         };
         for clause in clauses::split(&stripped.text) {
-            let words = clean(&clause.text);
+            let words = clean(clause.text);
             if words.is_empty() {
                 continue;
             }

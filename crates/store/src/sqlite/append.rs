@@ -9,23 +9,19 @@ use crate::types::Append;
 use rusqlite::{Connection, OptionalExtension, params};
 use segue_core::entry::{Bytes, Record, Seq};
 
-/// Writes an append inside the transaction that is open.
-pub(super) fn append(db: &Connection, append: &Append) -> Result<(), Error> {
-    let found = rows::find(db, append.scope())?;
-    if let (Some((scope, _)), Some((id, _))) = (found, &append.message_id)
-        && let Some(seq) = seen(db, scope, &id.0)?
-    {
-        return Err(Error::Duplicate { seq });
-    }
-    let (expected, head) = (append.prior.head, found.map_or(Seq::ZERO, |(_, head)| head));
-    if expected != head {
-        return Err(Error::Conflict { expected, found: head });
-    }
-    let last = append.next.head;
-    if last.0 > u64::from(u32::MAX) {
+/// Writes an append inside the transaction that is open; returns the scope's number, which is the known one unless that
+/// was wrong.
+pub(super) fn append(db: &Connection, known: Option<ScopeId>, append: &Append) -> Result<ScopeId, Error> {
+    if append.next.head.0 > u64::from(u32::MAX) {
         return Err(Error::unavailable("the scope's log is full", "start another scope"));
     }
-    let scope = rows::save_scope(db, found.map(|(id, _)| id), &append.next)?;
+    let scope = match known {
+        Some(id) if rows::update_scope(db, id, append.prior.head, &append.next)? => {
+            refuse_twice(db, id, append)?;
+            id
+        }
+        Some(_) | None => find_and_save(db, append)?,
+    };
     for record in &append.records {
         insert(db, scope, record)?;
     }
@@ -41,7 +37,30 @@ pub(super) fn append(db: &Connection, append: &Append) -> Result<(), Error> {
         index::forget(db, scope, going.as_slice())?;
         erase(db, entry_id(scope, *seq))?;
     }
-    Ok(())
+    Ok(scope)
+}
+
+/// Writes the row of a scope whose number is not known, or is not what it was thought to be.
+fn find_and_save(db: &Connection, append: &Append) -> Result<ScopeId, Error> {
+    let found = rows::find(db, append.scope())?;
+    if let Some((scope, _)) = found {
+        refuse_twice(db, scope, append)?;
+    }
+    let (expected, head) = (append.prior.head, found.map_or(Seq::ZERO, |(_, head)| head));
+    match found {
+        None if expected == head => rows::insert_scope(db, &append.next),
+        Some((scope, _)) if rows::update_scope(db, scope, expected, &append.next)? => Ok(scope),
+        Some(_) | None => Err(Error::Conflict { expected, found: head }),
+    }
+}
+
+/// Refuses what was appended before.
+fn refuse_twice(db: &Connection, scope: ScopeId, append: &Append) -> Result<(), Error> {
+    let Some((id, _)) = &append.message_id else { return Ok(()) };
+    match seen(db, scope, &id.0)? {
+        Some(seq) => Err(Error::Duplicate { seq }),
+        None => Ok(()),
+    }
 }
 
 pub(super) fn seen(db: &Connection, scope: ScopeId, id: &str) -> Result<Option<Seq>, Error> {
@@ -110,4 +129,62 @@ fn erase(db: &Connection, id: i64) -> Result<(), Error> {
         .and_then(|mut delete| delete.execute([id]))
         .or_fault()
         .map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sqlite::open;
+    use segue_core::Timestamp;
+    use segue_core::decide::{Circumstances, Command, decide};
+    use segue_core::message::{Message, MessageId, Role};
+    use segue_core::policy::Policy;
+    use segue_core::session::Id;
+    use segue_core::state::State;
+    use std::sync::Arc;
+
+    fn said(state: &Arc<State>, text: &str, id: Option<&str>) -> Append {
+        let command = Command::Say { role: Role::User, message: Message::text(text) };
+        let at = Circumstances { now: Timestamp::UNIX_EPOCH, fresh: Id(uuid::Uuid::nil()), spoken: None };
+        let mut decided = decide(state, &Policy::default(), &command, &at).unwrap();
+        Append::of(Arc::clone(state), &mut decided, id.map(|id| MessageId(id.to_owned())))
+    }
+
+    fn empty(name: &str) -> Arc<State> {
+        Arc::new(State::empty(name.parse().unwrap()))
+    }
+
+    #[test]
+    fn a_number_that_belongs_to_another_scope_is_not_believed() {
+        let folder = tempfile::tempdir().unwrap();
+        let db = open::for_writing(&folder.path().join("segue.db")).unwrap();
+        let (mine, other) = (empty("agent:main:cli:direct:me"), empty("agent:main:cli:direct:you"));
+        let (first, others) = (said(&mine, "hello", None), said(&other, "hi", None));
+        let my_id = append(&db, None, &first).unwrap();
+        // As if the number had been promised by a commit that failed. Both scopes have the same head.
+        let other_id = append(&db, Some(my_id), &others).unwrap();
+        assert_ne!(my_id, other_id);
+        let second = said(&first.next, "and again", None);
+        assert_eq!(append(&db, Some(other_id), &second).unwrap(), my_id);
+        for (scope, id, state) in [(&mine, my_id, &second.next), (&other, other_id, &others.next)] {
+            assert_eq!(rows::load_rows(&db, &scope.scope).unwrap().as_ref(), Some(state));
+            assert_eq!(rows::head(&db, id, &scope.scope).unwrap(), Some(state.head));
+        }
+        assert_eq!(rows::head(&db, my_id, &other.scope).unwrap(), None);
+    }
+
+    #[test]
+    fn x7_a_scope_that_is_known_refuses_twice_and_conflicts_as_one_that_is_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let db = open::for_writing(&folder.path().join("segue.db")).unwrap();
+        let mine = empty("agent:main:cli:direct:me");
+        let first = said(&mine, "hello", Some("1"));
+        let id = append(&db, None, &first).unwrap();
+        for known in [None, Some(id)] {
+            let again = append(&db, known, &said(&first.next, "hello", Some("1")));
+            assert!(matches!(again, Err(Error::Duplicate { .. })), "{again:?}");
+            let late = append(&db, known, &said(&mine, "other", Some("2")));
+            assert!(matches!(late, Err(Error::Conflict { .. })), "{late:?}");
+        }
+    }
 }

@@ -110,10 +110,9 @@ impl Store for Sqlite {
     async fn head(&self, scope: &Key) -> Result<Option<Seq>, Error> {
         // One row, which the writer has just had in its hands: going to another thread would cost more than reading it,
         // and another connection would have to read its pages anew.
-        let find = |db: &Connection| Ok(rows::find(db, scope)?.map(|(_, head)| head));
-        match self.writer.look(find) {
+        match self.writer.head(scope) {
             Some(found) => found,
-            None => self.readers.read(find),
+            None => self.readers.read(|db| Ok(rows::find(db, scope)?.map(|(_, head)| head))),
         }
     }
 

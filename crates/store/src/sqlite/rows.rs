@@ -62,12 +62,19 @@ pub(super) fn find(db: &Connection, scope: &Key) -> Result<Option<(ScopeId, Seq)
     found.optional().or_fault()
 }
 
-/// Writes the row of a scope: the one row, besides its entries, that an ordinary message changes.
-pub(super) fn save_scope(db: &Connection, known: Option<ScopeId>, state: &State) -> Result<ScopeId, Error> {
+/// Finds the head of a scope whose number is known; nothing if that is not its number.
+pub(super) fn head(db: &Connection, id: ScopeId, scope: &Key) -> Result<Option<Seq>, Error> {
+    let mut query = db.prepare_cached("SELECT head FROM scopes WHERE id = ?1 AND key = ?2").or_fault()?;
+    let head = query.query_row(params![id.0, scope.as_str()], |row| Ok(Seq(row.get::<_, i64>(0)? as u64)));
+    head.optional().or_fault()
+}
+
+/// What stands in the row of a scope besides its number and its key.
+fn scope_values(state: &State) -> [Value; 17] {
     let open = state.open.as_ref();
     let number = |value: Option<u64>| value.map_or(Value::Null, |v| Value::Integer(v as i64));
     let time = |at: Option<Timestamp>| at.map_or(Value::Null, |at| Value::Integer(micros(at)));
-    let values = [
+    [
         Value::Integer(state.head.0 as i64),
         Value::Integer(micros(state.clock)),
         Value::Integer(i64::from(state.next_session.0)),
@@ -85,34 +92,39 @@ pub(super) fn save_scope(db: &Connection, known: Option<ScopeId>, state: &State)
         time(open.map(|o| o.updated_at)),
         number(open.map(|o| o.view_from.0)),
         number(open.map(|o| u64::from(o.view_skips))),
-    ];
-    match known {
-        Some(id) => {
-            let mut update = db
-                .prepare_cached(
-                    "UPDATE scopes SET head=?1, clock=?2, next_session=?3, next_segment=?4, chain=?5,
-                     messages=?6, sessions=?7, open_segment=?8, open_session=?9, open_first=?10,
-                     open_messages=?11, open_digest=?12, opened_at=?13, last_user_at=?14,
-                     open_updated_at=?15, view_from=?16, view_skips=?17 WHERE id=?18",
-                )
-                .or_fault()?;
-            update.execute(params_from_iter(values.iter().chain([&Value::Integer(id.0)]))).or_fault()?;
-            Ok(id)
-        }
-        None => {
-            let mut insert = db
-                .prepare_cached(
-                    "INSERT INTO scopes (head, clock, next_session, next_segment, chain, messages, sessions,
-                     open_segment, open_session, open_first, open_messages, open_digest, opened_at,
-                     last_user_at, open_updated_at, view_from, view_skips, key)
-                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)",
-                )
-                .or_fault()?;
-            let key = Value::Text(state.scope.as_str().to_owned());
-            insert.execute(params_from_iter(values.iter().chain([&key]))).or_fault()?;
-            Ok(ScopeId(db.last_insert_rowid()))
-        }
-    }
+    ]
+}
+
+/// Writes the row of a scope: the one row, besides its entries, that an ordinary message changes. Tells whether it was the
+/// row of this scope, with this head; else nothing is written.
+pub(super) fn update_scope(db: &Connection, id: ScopeId, head: Seq, next: &State) -> Result<bool, Error> {
+    let mut update = db
+        .prepare_cached(
+            "UPDATE scopes SET head=?1, clock=?2, next_session=?3, next_segment=?4, chain=?5,
+             messages=?6, sessions=?7, open_segment=?8, open_session=?9, open_first=?10,
+             open_messages=?11, open_digest=?12, opened_at=?13, last_user_at=?14,
+             open_updated_at=?15, view_from=?16, view_skips=?17 WHERE id=?18 AND head=?19 AND key=?20",
+        )
+        .or_fault()?;
+    let key = Value::Text(next.scope.as_str().to_owned());
+    let place = [Value::Integer(id.0), Value::Integer(head.0 as i64), key];
+    let updated = update.execute(params_from_iter(scope_values(next).iter().chain(&place))).or_fault()?;
+    Ok(updated == 1)
+}
+
+/// Writes the row of a new scope.
+pub(super) fn insert_scope(db: &Connection, state: &State) -> Result<ScopeId, Error> {
+    let mut insert = db
+        .prepare_cached(
+            "INSERT INTO scopes (head, clock, next_session, next_segment, chain, messages, sessions,
+             open_segment, open_session, open_first, open_messages, open_digest, opened_at,
+             last_user_at, open_updated_at, view_from, view_skips, key)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)",
+        )
+        .or_fault()?;
+    let key = Value::Text(state.scope.as_str().to_owned());
+    insert.execute(params_from_iter(scope_values(state).iter().chain([&key]))).or_fault()?;
+    Ok(ScopeId(db.last_insert_rowid()))
 }
 
 /// Writes the rows that differ between two states; an ordinary message changes none of them.

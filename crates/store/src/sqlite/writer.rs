@@ -2,13 +2,14 @@
 //! to a thread that lets them share a commit.
 
 use super::fault::{OrFault, fault};
+use super::rows::{self, ScopeId};
 use super::{append, index, sweep};
 use crate::error::Error;
 use crate::types::Append;
 use rusqlite::Connection;
 use segue_core::entry::{Bytes, Record, Seq};
 use segue_core::scope::Key;
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
@@ -31,6 +32,9 @@ const COMPANY_SHARE: u32 = 8;
 /// when somebody always waits.
 const WAL_PAGES_IDLE_MAX: usize = 1_000;
 const WAL_PAGES_BUSY_MAX: usize = 16_000;
+
+/// How many scopes' numbers are kept.
+const IDS_MAX: usize = 10_000;
 
 /// About how many pages a step of indexing writes.
 const INDEX_PAGES: usize = 1_000;
@@ -72,7 +76,8 @@ impl Writer {
     /// Starts the thread.
     pub(super) fn start(connection: Connection) -> Result<Self, Error> {
         let (jobs, inbox) = mpsc::channel(WAITING_MAX);
-        let desk = Desk { db: connection, pages: 0, forget: false, before: (0, Duration::ZERO) };
+        let ids = HashMap::new();
+        let desk = Desk { db: connection, ids, pages: 0, forget: false, before: (0, Duration::ZERO) };
         let desk = Arc::new(Mutex::new(desk));
         let clerk = Clerk { desk: Arc::clone(&desk), inbox };
         let thread = std::thread::Builder::new()
@@ -139,9 +144,9 @@ impl Writer {
         (took <= COMMIT_SLOW).then_some(desk)
     }
 
-    /// Runs a short query with the writing connection, if nobody writes.
-    pub(super) fn look<T>(&self, query: impl FnOnce(&Connection) -> T) -> Option<T> {
-        self.desk.try_lock().ok().map(|desk| query(&desk.db))
+    /// Finds the head of a scope with the writing connection, if nobody writes.
+    pub(super) fn head(&self, scope: &Key) -> Option<Result<Option<Seq>, Error>> {
+        self.desk.try_lock().ok().map(|desk| desk.head(scope))
     }
 
     /// Sweeps until nothing is left.
@@ -270,6 +275,9 @@ impl Clerk {
 #[derive(Debug)]
 struct Desk {
     db: Connection,
+    /// The numbers of scopes that were written to. A number may be wrong (a commit that failed leaves it to another scope),
+    /// so a row is only taken for a scope's if it has its key.
+    ids: HashMap<Key, ScopeId>,
     /// About how many pages were written since the write-ahead log was last taken in.
     pages: usize,
     /// Something was erased or deleted, and the write-ahead log still holds it.
@@ -337,7 +345,7 @@ impl Desk {
         answers.push((answer, Ok(())));
         self.execute("BEGIN IMMEDIATE")?;
         // The first one has the transaction to itself: if it fails, all is taken back.
-        if let Err(error) = append::append(&self.db, &append) {
+        if let Err(error) = self.append(&append) {
             answers[0].1 = Err(error);
             self.roll_back()?;
             self.execute("BEGIN IMMEDIATE")?;
@@ -346,7 +354,7 @@ impl Desk {
             self.note(&append);
             answers.push((answer, Ok(())));
             self.execute("SAVEPOINT turn")?;
-            if let Err(error) = append::append(&self.db, &append) {
+            if let Err(error) = self.append(&append) {
                 self.execute("ROLLBACK TO turn")?;
                 if let Some((_, result)) = answers.last_mut() {
                     *result = Err(error);
@@ -358,6 +366,28 @@ impl Desk {
         self.execute("COMMIT")?;
         self.before = (answers.len(), begun.elapsed());
         Ok(())
+    }
+
+    fn append(&mut self, append: &Append) -> Result<(), Error> {
+        let known = self.ids.get(append.scope()).copied();
+        let id = append::append(&self.db, known, append)?;
+        if known != Some(id) {
+            if self.ids.len() >= IDS_MAX {
+                self.ids.clear();
+            }
+            self.ids.insert(append.scope().clone(), id);
+        }
+        Ok(())
+    }
+
+    /// Finds the head of a scope.
+    fn head(&self, scope: &Key) -> Result<Option<Seq>, Error> {
+        if let Some(id) = self.ids.get(scope)
+            && let Some(head) = rows::head(&self.db, *id, scope)?
+        {
+            return Ok(Some(head));
+        }
+        Ok(rows::find(&self.db, scope)?.map(|(_, head)| head))
     }
 
     fn execute(&self, sql: &str) -> Result<(), Error> {

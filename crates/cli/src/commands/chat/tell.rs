@@ -37,8 +37,8 @@ pub fn decision(outcome: &Outcome) -> io::Result<()> {
     };
     let (session, sure) = (outcome.session, outcome.confidence.value());
     // The last reason is the one that tipped it; /why tells them all.
-    let reason = outcome.reasons.last().map_or("", String::as_str);
-    let reason = shortened(&outcome.scope, reason);
+    let reason = outcome.reasons().pop().unwrap_or_default();
+    let reason = shortened(&outcome.scope, &reason);
     let decision = format!("{action} in #{session} ({cause}confidence {sure:.2}). {reason}");
     paragraph(&decision, paint::dim)
 }

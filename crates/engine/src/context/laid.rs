@@ -1,0 +1,127 @@
+//! The last context of a session, kept so that the next one only has to add what was said since.
+
+use super::Context;
+use super::budget::Budget;
+use super::cut::ruler;
+use super::front::Part;
+use super::layout::Layout;
+use super::recent::Recent;
+use super::tail::{Item, Tail};
+use segue_core::decision::Action;
+use std::sync::Arc;
+
+/// A context, and by what it can be told whether the next one begins with the same message.
+#[derive(Debug)]
+pub(super) struct Laid {
+    pub(super) context: Context,
+    /// The place of the first message that is shown, and the one behind the newest.
+    place: usize,
+    end: usize,
+    /// From where on the newest messages fit into the room, and into half of it.
+    whole: Edge,
+    half: Edge,
+}
+
+/// The first message from which on all cost no more than some room.
+#[derive(Debug, Clone, Copy)]
+struct Edge {
+    first: usize,
+    cost: u64,
+    room: u64,
+}
+
+impl Edge {
+    fn of(tail: &Tail<'_>, room: u64) -> Self {
+        let mut edge = Self { first: tail.end(), cost: 0, room };
+        for cost in tail.costs() {
+            if edge.cost + cost > room {
+                break;
+            }
+            edge.first -= 1;
+            edge.cost += cost;
+        }
+        edge
+    }
+
+    /// Takes in one more message; nothing if a message that has to go is not in memory.
+    fn push(&mut self, cost: u64, cost_at: impl Fn(usize) -> Option<u64>) -> Option<()> {
+        self.cost += cost;
+        while self.cost > self.room {
+            self.cost -= cost_at(self.first)?;
+            self.first += 1;
+        }
+        Some(())
+    }
+}
+
+impl Laid {
+    /// Keeps a context, unless something in it is a matter of more than the newest messages.
+    pub(super) fn of(layout: &Layout, tail: &Tail<'_>, place: usize, context: &Context) -> Option<Self> {
+        let is_plain = tail.is_unclipped() && (place > 0 || !context.has(Part::Summary));
+        let room = layout.room.messages;
+        is_plain.then(|| Self {
+            context: context.clone(),
+            place,
+            end: tail.end(),
+            whole: Edge::of(tail, room),
+            half: Edge::of(tail, room / 2),
+        })
+    }
+
+    /// Returns the context, if it is that of all messages.
+    pub(super) fn whole(&self, recent: &Recent) -> Option<Context> {
+        (self.end == recent.view.messages() as usize).then(|| self.context.clone())
+    }
+
+    /// Adds what was said since; nothing if the next context is not this one with something added.
+    pub(super) fn extended(mut self, layout: &Layout, recent: &Recent) -> Option<Self> {
+        let budget = layout.budget();
+        let end = recent.view.messages() as usize;
+        // A session that is shown whole may still be summed up, because of what was decided last.
+        let is_ordinary = recent.turned.is_none_or(|turned| turned.action == Action::Continue);
+        if self.place == 0 && !is_ordinary {
+            return None;
+        }
+        for place in self.end..end {
+            self.add(layout, recent, &budget, place)?;
+        }
+        let last = end.checked_sub(1)?;
+        let is_cut_here =
+            ruler(self.whole.first, self.half.first.min(last).max(self.whole.first)) == self.place;
+        (is_cut_here && self.whole.first < end).then_some(Self { end, ..self })
+    }
+
+    fn add(&mut self, layout: &Layout, recent: &Recent, budget: &Budget<'_>, place: usize) -> Option<()> {
+        let end = recent.view.messages() as usize;
+        let before = place.checked_sub(1).and_then(|before| item(recent, end, before));
+        let item = item(recent, end, place)?;
+        let message = item.told.message.as_ref()?;
+        let cost = item.cost(budget);
+        // What is clipped, and what a model thought, is for the long way.
+        let is_plain = cost <= layout.tokens_max() && message.reasoning.is_empty();
+        let goes_on = recent.view.iter().last().is_some_and(|span| {
+            let holds = |item: &Item| span.holds(item.segment, item.told.seq);
+            holds(item) && before.is_some_and(holds)
+        });
+        let in_front = recent.carried.as_ref().map(|carried| carried.seq);
+        let cost_at = |place: usize| {
+            let item = self::item(recent, end, place)?;
+            Some(if Some(item.told.seq) == in_front { 0 } else { item.cost(budget) })
+        };
+        let source = self.context.sources.iter_mut().rev().find(|source| source.part == Part::Messages)?;
+        if !is_plain || !goes_on || source.segment != Some(item.segment) {
+            return None;
+        }
+        source.messages += 1;
+        self.whole.push(cost, cost_at)?;
+        self.half.push(cost, cost_at)?;
+        self.context.tokens += cost;
+        self.context.messages.push(Arc::clone(&item.told));
+        Some(())
+    }
+}
+
+/// Finds a message in memory by its place.
+fn item(recent: &Recent, end: usize, place: usize) -> Option<&Item> {
+    recent.nth_newest(end.checked_sub(place + 1)?)
+}
