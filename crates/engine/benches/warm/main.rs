@@ -31,9 +31,9 @@ const FILLED: usize = 900;
 /// How many messages are read back.
 const RECENT: usize = 50;
 
-const ROUNDS: usize = 15;
-const TURNS: usize = 50;
-const ASSEMBLIES: usize = 50;
+const ROUNDS: usize = 75;
+const TURNS: usize = 10;
+const ASSEMBLIES: usize = 10;
 
 /// The goals of issue 6.
 const GOAL_BARE: f64 = 1.3;
@@ -121,11 +121,17 @@ async fn rounds(report: impl Fn(usize, &Round)) -> Outcome<Vec<Round>> {
     let short = Ours::open(&folder.path().join("short.db"), 100).await?;
     let long = Ours::open(&folder.path().join("long.db"), 10_000).await?;
     let mut all = Vec::new();
+    let mut steps = [0, 1, 2, 3, 4];
+    let mut random = 1_u64;
     for number in 0..ROUNDS {
         let mut round = Round::default();
-        // Who goes first changes, so that a slow moment of the machine favours nobody.
-        for step in 0..5 {
-            match (step + number) % 5 {
+        // Who follows whom changes, so that a slow moment of the machine favours nobody.
+        for last in (1..steps.len()).rev() {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            steps.swap(last, (random >> 33) as usize % (last + 1));
+        }
+        for step in steps {
+            match step {
                 0 => round.ours = ours_round(&mut ours).await?,
                 1 => round.bare = bare_round(&mut bare)?,
                 2 => round.bare_once = bare_once_round(&mut bare_once)?,

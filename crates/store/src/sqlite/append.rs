@@ -134,18 +134,25 @@ fn erase(db: &Connection, id: i64) -> Result<(), Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sqlite::open;
+    use crate::sqlite::{audit, open};
+    use crate::types::{Page, ScopeRow};
+    use proptest::prelude::*;
     use segue_core::Timestamp;
     use segue_core::decide::{Circumstances, Command, decide};
     use segue_core::message::{Message, MessageId, Role};
     use segue_core::policy::Policy;
     use segue_core::session::Id;
     use segue_core::state::State;
+    use std::cmp::Reverse;
     use std::sync::Arc;
 
     fn said(state: &Arc<State>, text: &str, id: Option<&str>) -> Append {
+        said_at(Timestamp::UNIX_EPOCH, state, text, id)
+    }
+
+    fn said_at(now: Timestamp, state: &Arc<State>, text: &str, id: Option<&str>) -> Append {
         let command = Command::Say { role: Role::User, message: Message::text(text) };
-        let at = Circumstances { now: Timestamp::UNIX_EPOCH, fresh: Id(uuid::Uuid::nil()), spoken: None };
+        let at = Circumstances { now, fresh: Id(uuid::Uuid::nil()), spoken: None };
         let mut decided = decide(state, &Policy::default(), &command, &at).unwrap();
         Append::of(Arc::clone(state), &mut decided, id.map(|id| MessageId(id.to_owned())))
     }
@@ -185,6 +192,53 @@ mod tests {
             assert!(matches!(again, Err(Error::Duplicate { .. })), "{again:?}");
             let late = append(&db, known, &said(&mine, "other", Some("2")));
             assert!(matches!(late, Err(Error::Conflict { .. })), "{late:?}");
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(48) })]
+
+        /// Whoever writes how often, and whatever their clocks say.
+        #[test]
+        fn scopes_are_listed_by_their_clocks(writes in prop::collection::vec((0usize..5, 0i64..12), 1..40)) {
+            let folder = tempfile::tempdir().unwrap();
+            let db = open::for_writing(&folder.path().join("segue.db")).unwrap();
+            let mut states: Vec<Arc<State>> =
+                (0..5).map(|n| empty(&format!("agent:main:cli:direct:p{n}"))).collect();
+            for (scope, second) in writes {
+                let now = Timestamp::from_second(second).unwrap();
+                let one = said_at(now, &states[scope], "hello", None);
+                append(&db, None, &one).unwrap();
+                states[scope] = Arc::clone(&one.next);
+                let mut expected: Vec<&Arc<State>> = states.iter().filter(|state| state.messages > 0).collect();
+                expected.sort_by_key(|state| (Reverse(state.clock), state.scope.as_str().to_owned()));
+                let expected: Vec<ScopeRow> = expected.into_iter().map(|state| ScopeRow::of(state)).collect();
+                let mut listed = Vec::new();
+                let mut page = Page::first(2);
+                loop {
+                    let rows = query::scopes(&db, &page).unwrap();
+                    let Some(last) = rows.last() else { break };
+                    page.after = Some((last.updated_at, last.scope.clone()));
+                    listed.extend(rows);
+                }
+                prop_assert_eq!(&listed, &expected);
+                prop_assert_eq!(audit::audit(&db, None).unwrap(), Vec::<String>::new());
+            }
+        }
+
+        #[test]
+        fn a_scope_that_leads_the_list_changes_nothing_in_it(count in 1usize..5) {
+            let folder = tempfile::tempdir().unwrap();
+            let db = open::for_writing(&folder.path().join("segue.db")).unwrap();
+            let mut state = empty("agent:main:cli:direct:me");
+            let listed = || db.query_row("SELECT listed FROM scopes", [], |row| row.get::<_, i64>(0)).unwrap();
+            let mut first = None;
+            for nth in 0..=count {
+                let one = said_at(Timestamp::from_second(nth as i64 + 1).unwrap(), &state, "hello", None);
+                append(&db, None, &one).unwrap();
+                state = Arc::clone(&one.next);
+                prop_assert_eq!(*first.get_or_insert_with(listed), listed());
+            }
         }
     }
 }

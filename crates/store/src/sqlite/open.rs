@@ -29,6 +29,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("memory.sql"),
     include_str!("runs.sql"),
     include_str!("farewells.sql"),
+    include_str!("listed.sql"),
 ];
 
 /// Opens the database for the one writer, bringing it to the newest format.
@@ -141,7 +142,7 @@ mod tests {
         let (kinds, format) = (Kind::ALL.len(), MIGRATIONS.len());
         assert_eq!(
             (kinds, format),
-            (33, 7),
+            (33, 8),
             "a new kind needs a new step in MIGRATIONS; then change both here"
         );
     }

@@ -435,11 +435,11 @@ impl Desk {
     }
 }
 
-/// Guesses how many pages an append writes: those of the trees that it touches, and its bodies.
+/// Guesses how many pages an append writes: those of the log, of the scopes and often of their list, and its bodies.
 fn pages(append: &Append) -> usize {
     let body = |record: &Record| match &record.bytes {
         Bytes::Kept(text) => text.len(),
         Bytes::Erased(_) => 0,
     };
-    5 + append.records.iter().map(body).sum::<usize>() / 4_096
+    3 + append.records.iter().map(body).sum::<usize>() / 4_096
 }

@@ -159,7 +159,8 @@ fn m_d3_rows_that_were_added_are_found() {
         "INSERT INTO boundaries SELECT 77, list FROM boundaries LIMIT 1".to_owned(),
         "INSERT INTO scopes SELECT 77, key || 'x', head, clock, next_session, next_segment, chain, messages,
          sessions, open_segment, open_session, open_first, open_messages, open_digest, opened_at, last_user_at,
-         open_updated_at, view_from, view_skips FROM scopes LIMIT 1".to_owned(),
+         open_updated_at, view_from, view_skips, listed FROM scopes LIMIT 1".to_owned(),
+        "UPDATE scopes SET listed = clock + 1".to_owned(),
         // Two messages change places, with everything but their bodies left as it was.
         "UPDATE entries SET body = CASE id WHEN (SELECT min(id) FROM entries WHERE kind = 1)
          THEN (SELECT body FROM entries WHERE kind = 1 ORDER BY id LIMIT 1 OFFSET 1)
