@@ -48,43 +48,56 @@ fn median(mut figures: Vec<f64>) -> f64 {
     figures.get(figures.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
-/// What a round of turns takes, in micros a turn: up to the context, and with the answer.
+fn mean(figures: &[f64]) -> f64 {
+    figures.iter().sum::<f64>() / figures.len() as f64
+}
+
+/// What each turn of a round takes, in micros: up to the context, and with the answer.
 #[derive(Default)]
 struct Turns {
-    turn: f64,
-    exchange: f64,
+    turns: Vec<f64>,
+    exchanges: Vec<f64>,
 }
 
 impl Turns {
-    fn of(heard: Duration, answered: Duration) -> Self {
-        Self { turn: micros(heard, TURNS), exchange: micros(heard + answered, TURNS) }
+    fn add(&mut self, heard: Duration, answered: Duration) {
+        self.turns.push(micros(heard, 1));
+        self.exchanges.push(micros(heard + answered, 1));
+    }
+
+    fn turn(&self) -> f64 {
+        mean(&self.turns)
+    }
+
+    fn exchange(&self) -> f64 {
+        mean(&self.exchanges)
     }
 }
 
 async fn ours_round(ours: &mut Ours) -> Outcome<Turns> {
-    let (mut heard, mut answered) = (Duration::ZERO, Duration::ZERO);
+    let mut round = Turns::default();
     for _ in 0..TURNS {
         let begun = Instant::now();
         ours.hear().await?;
-        heard += begun.elapsed();
+        let heard = begun.elapsed();
         let begun = Instant::now();
         ours.answer().await?;
-        answered += begun.elapsed();
+        round.add(heard, begun.elapsed());
     }
-    Ok(Turns::of(heard, answered))
+    Ok(round)
 }
 
 fn bare_round(bare: &mut Bare) -> Outcome<Turns> {
-    let (mut heard, mut answered) = (Duration::ZERO, Duration::ZERO);
+    let mut round = Turns::default();
     for _ in 0..TURNS {
         let begun = Instant::now();
         bare.hear()?;
-        heard += begun.elapsed();
+        let heard = begun.elapsed();
         let begun = Instant::now();
         bare.answer()?;
-        answered += begun.elapsed();
+        round.add(heard, begun.elapsed());
     }
-    Ok(Turns::of(heard, answered))
+    Ok(round)
 }
 
 fn bare_once_round(bare: &mut Bare) -> Outcome<f64> {
@@ -152,10 +165,10 @@ async fn measure(as_json: bool) -> Outcome<()> {
             println!(
                 "round {number:2}: turn {:6.1} µs, bare {:6.1}; exchange {:6.1}, bare {:6.1}, at once {:6.1}; \
                  context {:6.1} of 100, {:6.1} of 10,000 messages",
-                round.ours.turn,
-                round.bare.turn,
-                round.ours.exchange,
-                round.bare.exchange,
+                round.ours.turn(),
+                round.bare.turn(),
+                round.ours.exchange(),
+                round.bare.exchange(),
                 round.bare_once,
                 round.short,
                 round.long
@@ -164,19 +177,24 @@ async fn measure(as_json: bool) -> Outcome<()> {
     })
     .await?;
     let of = |figure: fn(&Round) -> f64| median(rounds.iter().map(figure).collect());
+    let each = |turns: fn(&Round) -> &Vec<f64>| median(rounds.iter().flat_map(turns).copied().collect());
+    let (turn, bare_turn) = (each(|round| &round.ours.turns), each(|round| &round.bare.turns));
+    let (exchange, bare) = (each(|round| &round.ours.exchanges), each(|round| &round.bare.exchanges));
+    let (once, short, long) = (of(|round| round.bare_once), of(|round| round.short), of(|round| round.long));
     let figures = [
-        ("turn_us", of(|round| round.ours.turn)),
-        ("bare_turn_us", of(|round| round.bare.turn)),
-        ("exchange_us", of(|round| round.ours.exchange)),
-        ("bare_exchange_us", of(|round| round.bare.exchange)),
-        ("bare_exchange_at_once_us", of(|round| round.bare_once)),
-        ("context_100_us", of(|round| round.short)),
-        ("context_10000_us", of(|round| round.long)),
+        ("turn_us", turn),
+        ("bare_turn_us", bare_turn),
+        ("exchange_us", exchange),
+        ("bare_exchange_us", bare),
+        ("bare_exchange_at_once_us", once),
+        ("context_100_us", short),
+        ("context_10000_us", long),
     ];
     let ratios = [
-        ("turn_to_bare", of(|round| round.ours.turn / round.bare.turn), Some(GOAL_BARE)),
-        ("exchange_to_bare", of(|round| round.ours.exchange / round.bare.exchange), None),
-        ("exchange_to_bare_at_once", of(|round| round.ours.exchange / round.bare_once), None),
+        ("turn_to_bare", turn / bare_turn, Some(GOAL_BARE)),
+        ("turn_to_bare_by_rounds", of(|round| round.ours.turn() / round.bare.turn()), None),
+        ("exchange_to_bare", exchange / bare, None),
+        ("exchange_to_bare_at_once", exchange / once, None),
         ("context_10000_to_100", of(|round| round.long / round.short), Some(GOAL_LONG)),
     ];
     if as_json {
