@@ -21,6 +21,9 @@ const SAID_MAX: usize = 6;
 /// How much of each is kept, in characters.
 const SAID_CHARS_MAX: usize = 2_000;
 
+/// A longer message is read at once: of many scopes that wait for an answer, not all is kept.
+const UNREAD_BYTES_MAX: usize = 4_096;
+
 /// What a message costs besides its text, in tokens: its role and its limits.
 const MESSAGE_TOKENS: u64 = 4;
 
@@ -96,11 +99,11 @@ impl Mind {
         let mut mind = self.caught_up(classifier)?;
         mind.head = head;
         match role {
-            Role::User => {
+            Role::User if message.bytes() <= UNREAD_BYTES_MAX => {
                 mind.unread = Some(message.clone());
                 Some(mind)
             }
-            Role::Assistant | Role::Tool | Role::System => mind.read(classifier, role, message),
+            Role::User | Role::Assistant | Role::Tool | Role::System => mind.read(classifier, role, message),
         }
     }
 

@@ -238,6 +238,8 @@ fn error_loop(messages: &[&Symptoms]) -> Option<Finding> {
 const NEGATIVES: &str = "no|nope|wrong|not this|not that|still wrong|still not|nothing works|doesnt work|does not work|not working|incorrect|thats not|that is not|thats wrong|bad|useless|not right|not what i|still broken|again wrong|no no|still fails|still failing|still the same|same error|same problem|didnt work|did not work|didnt help|ugh|terrible|stop|\
 不对|不是|错了|不行|没用|还是不行|不是这个|还是错|又错|不好|没有用|还是一样|不能用|不管用|还是报错|还是不对|烦";
 const NEGATIVE_CHARS_MAX: usize = 40;
+/// No run of digits is that long.
+const NEGATIVE_BYTES_MAX: usize = 400;
 
 fn is_short_negative(text: &str) -> bool {
     // Words of a script with spaces count as a whole: "no" is not in "nothing".
@@ -245,9 +247,12 @@ fn is_short_negative(text: &str) -> bool {
         let whole = |phrase: &str| if phrase.is_ascii() { format!(" {phrase} ") } else { phrase.to_owned() };
         Phrases::new(NEGATIVES.split('|').map(whole).collect())
     });
-    // What stays of it, however long its numbers are.
+    // What stays of it, however long its numbers are: most messages are too long for a short one.
     let stays = |ch: &char| !ch.is_ascii_digit() && *ch != '\'';
     let text = text.trim();
+    if text.len() > NEGATIVE_BYTES_MAX {
+        return false;
+    }
     if text.chars().map(fold).filter(stays).nth(NEGATIVE_CHARS_MAX).is_some() {
         return false;
     }

@@ -28,6 +28,7 @@ fn unit(c: char) -> Option<u64> {
         '百' => 100,
         '千' => 1_000,
         '万' => 10_000,
+        '亿' => 100_000_000,
         _ => return None,
     })
 }
@@ -59,10 +60,11 @@ fn number(run: &str, after: Option<char>) -> Option<String> {
         return None;
     }
     if run.chars().all(|c| digit(c).is_some()) {
-        // A year or a room, digit by digit.
-        return Some(run.chars().filter_map(digit).map(|digit| digit.to_string()).collect());
+        // A year or a room, digit by digit; two in a row say about how many there are (两三个, 七八天).
+        let is_spelled = count == 1 || count > 2 && !run.contains('两');
+        return is_spelled.then(|| run.chars().filter_map(digit).map(|digit| digit.to_string()).collect());
     }
-    let (mut sum, mut section, mut last) = (0_u64, 0_u64, 1_u64);
+    let (mut whole, mut sum, mut section, mut last) = (0_u64, 0_u64, 0_u64, 1_u64);
     let mut pending = None;
     for c in run.chars() {
         if let Some(digit) = digit(c) {
@@ -70,18 +72,23 @@ fn number(run: &str, after: Option<char>) -> Option<String> {
             // After a nought the next digit counts by itself: 一百零五.
             last = if digit == 0 { 1 } else { last };
         } else if let Some(unit) = unit(c) {
-            if unit == 10_000 {
-                sum = sum.saturating_add(section + pending.unwrap_or(0)).saturating_mul(unit);
-                section = 0;
-            } else {
-                section += pending.unwrap_or(1) * unit;
+            match unit {
+                100_000_000 => {
+                    whole = sum.saturating_add(section + pending.unwrap_or(0)).saturating_mul(unit);
+                    (sum, section) = (0, 0);
+                }
+                10_000 => {
+                    sum = sum.saturating_add(section + pending.unwrap_or(0)).saturating_mul(unit);
+                    section = 0;
+                }
+                _ => section += pending.unwrap_or(1) * unit,
             }
             (last, pending) = (unit, None);
         }
     }
     // The last unit may be left out: 两千六 is 2600.
     let left = pending.unwrap_or(0) * (last / 10).max(1);
-    Some(sum.saturating_add(section + left).to_string())
+    Some(whole.saturating_add(sum).saturating_add(section + left).to_string())
 }
 
 #[cfg(test)]
@@ -99,6 +106,8 @@ mod tests {
             ("一万八", "18000"),
             ("两万五千", "25000"),
             ("二〇二六年", "2026"),
+            ("三千五百亿", "350000000000"),
+            ("一亿两千万", "120000000"),
         ] {
             assert_eq!(numbers(text), [number], "{text}");
         }
@@ -107,7 +116,9 @@ mod tests {
 
     #[test]
     fn what_only_looks_like_a_number_is_none() {
-        for text in ["一下", "万一", "千万别忘", "三个人", "harbour", "", "2600"] {
+        for text in
+            ["一两天", "两三个", "七八个", "一下", "万一", "千万别忘", "三个人", "harbour", "", "2600"]
+        {
             assert_eq!(numbers(text), [""; 0], "{text}");
         }
         assert!(numbers(&"万一".repeat(10_000)).is_empty());

@@ -31,16 +31,17 @@ struct Edge {
 }
 
 impl Edge {
-    fn of(tail: &Tail<'_>, room: u64) -> Self {
+    /// Nothing if there are more messages than the session should have.
+    fn of(tail: &Tail<'_>, room: u64) -> Option<Self> {
         let mut edge = Self { first: tail.end(), cost: 0, room };
         for cost in tail.costs() {
             if edge.cost + cost > room {
                 break;
             }
-            edge.first -= 1;
+            edge.first = edge.first.checked_sub(1)?;
             edge.cost += cost;
         }
-        edge
+        Some(edge)
     }
 
     /// Takes in one more message; nothing if a message that has to go is not in memory.
@@ -58,14 +59,14 @@ impl Laid {
     /// Keeps a context, unless something in it is a matter of more than the newest messages.
     pub(super) fn of(layout: &Layout, tail: &Tail<'_>, place: usize, context: &Context) -> Option<Self> {
         let is_plain = tail.is_unclipped() && (place > 0 || !context.has(Part::Summary));
-        let room = layout.room.messages;
-        is_plain.then(|| Self {
-            context: context.clone(),
-            place,
-            end: tail.end(),
-            whole: Edge::of(tail, room),
-            half: Edge::of(tail, room / 2),
-        })
+        let (room, end) = (layout.room.messages, tail.end());
+        let (whole, half) = (Edge::of(tail, room)?, Edge::of(tail, room / 2)?);
+        is_plain.then(|| Self { context: context.clone(), place, end, whole, half })
+    }
+
+    /// Returns how many of the newest messages it needs in memory.
+    pub(super) fn needs(&self) -> usize {
+        self.end.saturating_sub(self.place.min(self.whole.first))
     }
 
     /// Returns the context, if it is that of all messages.
@@ -95,21 +96,21 @@ impl Laid {
         let end = recent.view.messages() as usize;
         let before = place.checked_sub(1).and_then(|before| item(recent, end, before));
         let item = item(recent, end, place)?;
-        let message = item.told.message.as_ref()?;
         let cost = item.cost(budget);
-        // What is clipped, and what a model thought, is for the long way.
-        let is_plain = cost <= layout.tokens_max() && message.reasoning.is_empty();
-        let goes_on = recent.view.iter().last().is_some_and(|span| {
-            let holds = |item: &Item| span.holds(item.segment, item.told.seq);
-            holds(item) && before.is_some_and(holds)
-        });
         let in_front = recent.carried.as_ref().map(|carried| carried.seq);
         let cost_at = |place: usize| {
             let item = self::item(recent, end, place)?;
             Some(if Some(item.told.seq) == in_front { 0 } else { item.cost(budget) })
         };
+        let is_shown = |item: &Item| item.told.message.is_some() && Some(item.told.seq) != in_front;
+        // The message before is shown, too, and of the same stretch: so is what is said about them.
+        let goes_on = recent.view.iter().last().is_some_and(|span| {
+            let holds = |item: &Item| span.holds(item.segment, item.told.seq) && is_shown(item);
+            holds(item) && before.is_some_and(holds)
+        });
         let source = self.context.sources.iter_mut().rev().find(|source| source.part == Part::Messages)?;
-        if !is_plain || !goes_on || source.segment != Some(item.segment) {
+        // What has to be clipped is for the long way.
+        if cost > layout.tokens_max() || !goes_on || source.segment != Some(item.segment) {
             return None;
         }
         source.messages += 1;

@@ -170,6 +170,7 @@ impl Recent {
         self.state = added.next;
         self.view = view;
         if self.bytes > SESSION_BYTES_MAX {
+            self.laid = None;
             self.keep_newest(self.items.len() / 2);
         }
         self.trim();
@@ -181,7 +182,13 @@ impl Recent {
     fn foresee(&mut self) -> Option<Foreseen> {
         let layout = self.layout.take()?;
         self.laid = self.laid.take().and_then(|laid| laid.extended(&layout, self));
-        let foreseen = if self.laid.is_some() { None } else { layout.foresee(self) };
+        let foreseen = match &self.laid {
+            Some(laid) => {
+                self.needed = self.needed.max(laid.needs());
+                None
+            }
+            None => layout.foresee(self),
+        };
         self.layout = Some(layout);
         foreseen
     }

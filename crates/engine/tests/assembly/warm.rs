@@ -6,7 +6,7 @@ use jiff::SignedDuration;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestCaseError, TestRunner};
 use segue_core::entry::Seq;
-use segue_core::message::{Message, Role, ToolCall};
+use segue_core::message::{Message, Reasoning, ReasoningForm, Role, ToolCall};
 use segue_core::observed::Observed;
 use segue_core::session::Number;
 use segue_engine::recall::Recall;
@@ -31,6 +31,7 @@ enum Op {
     Say(usize),
     Answer(usize),
     Call,
+    Think,
     Long,
     Wait(i64),
     New,
@@ -50,6 +51,7 @@ fn op() -> impl Strategy<Value = Op> {
         12 => (0..SAID.len()).prop_map(Op::Say),
         8 => (1usize..40).prop_map(Op::Answer),
         2 => Just(Op::Call),
+        2 => Just(Op::Think),
         1 => Just(Op::Long),
         3 => prop::sample::select(vec![5, 20, 90, 200, 1_500, 5_000]).prop_map(Op::Wait),
         1 => Just(Op::New),
@@ -87,6 +89,17 @@ async fn run(table: &mut Table, op: &Op) {
             let result = Message { tool_call_id: Some("c".into()), ..Message::text("it is there") };
             table.take(Role::Tool, result).await.unwrap();
             return;
+        }
+        Op::Think => {
+            let thought = Reasoning {
+                form: ReasoningForm::Thinking,
+                text: "it rises slowly".into(),
+                signature: "s".into(),
+                id: None,
+                model: "claude".into(),
+            };
+            let answer = Message { reasoning: vec![thought], ..Message::text("give it the night") };
+            return drop(table.take(Role::Assistant, answer).await);
         }
         Op::Wait(minutes) => return table.now += SignedDuration::from_mins(*minutes),
         Op::Context(window) => return drop(table.context(*window).await),
@@ -171,7 +184,7 @@ fn m_d1_a_warm_context_is_the_one_that_is_read_anew() {
 
 /// There notes are written by another thread while the store writes.
 #[test]
-fn m_d1_a_context_that_was_prepared_is_the_one_that_is_read_anew() {
+fn m_d1_a_context_is_the_same_where_a_thread_writes_its_notes() {
     let threads = tokio::runtime::Builder::new_multi_thread().worker_threads(1).build().unwrap();
     after_whatever_happens(&threads, 40, same_context);
 }

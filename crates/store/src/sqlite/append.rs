@@ -12,9 +12,6 @@ use segue_core::entry::{Bytes, Record, Seq};
 /// Writes an append inside the transaction that is open; returns the scope's number, which is the known one unless that
 /// was wrong.
 pub(super) fn append(db: &Connection, known: Option<ScopeId>, append: &Append) -> Result<ScopeId, Error> {
-    if append.next.head.0 > u64::from(u32::MAX) {
-        return Err(Error::unavailable("the scope's log is full", "start another scope"));
-    }
     let scope = match known {
         Some(id) if rows::update_scope(db, id, append.prior.head, &append.next)? => {
             refuse_twice(db, id, append)?;
@@ -22,6 +19,9 @@ pub(super) fn append(db: &Connection, known: Option<ScopeId>, append: &Append) -
         }
         Some(_) | None => find_and_save(db, append)?,
     };
+    if append.next.head.0 > u64::from(u32::MAX) {
+        return Err(Error::unavailable("the scope's log is full", "start another scope"));
+    }
     for record in &append.records {
         insert(db, scope, record)?;
     }
@@ -203,12 +203,15 @@ mod tests {
         fn scopes_are_listed_by_their_clocks(writes in prop::collection::vec((0usize..5, 0i64..12), 1..40)) {
             let folder = tempfile::tempdir().unwrap();
             let db = open::for_writing(&folder.path().join("segue.db")).unwrap();
+            let mut ids = [None; 5];
             let mut states: Vec<Arc<State>> =
                 (0..5).map(|n| empty(&format!("agent:main:cli:direct:p{n}"))).collect();
             for (scope, second) in writes {
                 let now = Timestamp::from_second(second).unwrap();
                 let one = said_at(now, &states[scope], "hello", None);
-                append(&db, None, &one).unwrap();
+                // Some are not known, as after a start, and some are thought to be others.
+                let known = ids[(scope + second as usize / 5) % ids.len()];
+                ids[scope] = Some(append(&db, known, &one).unwrap());
                 states[scope] = Arc::clone(&one.next);
                 let mut expected: Vec<&Arc<State>> = states.iter().filter(|state| state.messages > 0).collect();
                 expected.sort_by_key(|state| (Reverse(state.clock), state.scope.as_str().to_owned()));

@@ -188,9 +188,9 @@ pub(super) fn before(
 }
 
 pub(super) fn scopes(db: &Connection, page: &Page) -> Result<Vec<ScopeRow>, Error> {
-    // The order of `listed` is that of `clock`, which is ahead for the first one only.
-    let sql = "SELECT key, open_session, sessions, messages, clock FROM scopes
-         WHERE listed <= ?1 AND (clock < ?1 OR clock = ?1 AND key > ?2) ORDER BY listed DESC, key LIMIT ?3";
+    // The order of `listed` is that of `updated_at`, which is ahead for the first one only.
+    let sql = "SELECT key, open_session, sessions, messages, updated_at FROM scopes
+         WHERE listed <= ?1 AND (updated_at < ?1 OR updated_at = ?1 AND key > ?2) ORDER BY listed DESC, key LIMIT ?3";
     let (clock, key) = match &page.after {
         Some((at, scope)) => (rows::micros(*at), scope.as_str()),
         None => (i64::MAX, ""),

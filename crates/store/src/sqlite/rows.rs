@@ -79,12 +79,13 @@ static UPDATE_FIRST: LazyLock<String> = LazyLock::new(|| update("", &format!("AN
 static UPDATE: LazyLock<String> = LazyLock::new(|| update(", listed=?2", ""));
 
 /// Puts the scope that leads the list where its clock says.
-static SETTLE_FIRST: LazyLock<String> =
-    LazyLock::new(|| format!("UPDATE scopes SET listed = clock WHERE listed < clock AND id = {FIRST}"));
+static SETTLE_FIRST: LazyLock<String> = LazyLock::new(|| {
+    format!("UPDATE scopes SET listed = updated_at WHERE listed < updated_at AND id = {FIRST}")
+});
 
 fn update(more: &str, only: &str) -> String {
     format!(
-        "UPDATE scopes SET head=?1, clock=?2, next_session=?3, next_segment=?4, chain=?5,
+        "UPDATE scopes SET head=?1, updated_at=?2, next_session=?3, next_segment=?4, chain=?5,
          messages=?6, sessions=?7, open_segment=?8, open_session=?9, open_first=?10,
          open_messages=?11, open_digest=?12, opened_at=?13, last_user_at=?14,
          open_updated_at=?15, view_from=?16, view_skips=?17{more}
@@ -119,7 +120,7 @@ fn scope_values(state: &State) -> [Value; 17] {
 }
 
 /// Writes the row of a scope: the one row, besides its entries, that an ordinary message changes. Tells whether it was the
-/// row of this scope, with this head; else nothing is written.
+/// row of this scope, with this head; else it is not written.
 pub(super) fn update_scope(db: &Connection, id: ScopeId, head: Seq, next: &State) -> Result<bool, Error> {
     let key = Value::Text(next.scope.as_str().to_owned());
     let place = [Value::Integer(id.0), Value::Integer(head.0 as i64), key];
@@ -140,7 +141,7 @@ pub(super) fn insert_scope(db: &Connection, state: &State) -> Result<ScopeId, Er
     settle_first(db)?;
     let mut insert = db
         .prepare_cached(
-            "INSERT INTO scopes (head, clock, next_session, next_segment, chain, messages, sessions,
+            "INSERT INTO scopes (head, updated_at, next_session, next_segment, chain, messages, sessions,
              open_segment, open_session, open_first, open_messages, open_digest, opened_at,
              last_user_at, open_updated_at, view_from, view_skips, key, listed)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?2)",
@@ -320,7 +321,7 @@ fn load_scope(row: &Row<'_>, state: &mut State) -> Result<(), Error> {
     let maybe = |name: &str| row.get::<_, Option<i64>>(name).map_err(fault);
     let bytes = |name: &str| row.get::<_, Vec<u8>>(name).map_err(fault).and_then(|b| digest(&b));
     state.head = Seq(int("head")? as u64);
-    state.clock = timestamp(int("clock")?)?;
+    state.clock = timestamp(int("updated_at")?)?;
     state.next_session = Number(small(int("next_session")?)?);
     state.next_segment = segment::Number(small(int("next_segment")?)?);
     state.chain = bytes("chain")?;

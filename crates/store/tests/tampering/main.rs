@@ -157,17 +157,17 @@ fn m_d3_rows_that_were_added_are_found() {
         "INSERT INTO garbage VALUES (1, 99, 1, 1000)".to_owned(),
         "INSERT INTO erasing SELECT id FROM entries LIMIT 1".to_owned(),
         "INSERT INTO boundaries SELECT 77, list FROM boundaries LIMIT 1".to_owned(),
-        "INSERT INTO scopes SELECT 77, key || 'x', head, clock, next_session, next_segment, chain, messages,
+        "INSERT INTO scopes SELECT 77, key || 'x', head, updated_at, next_session, next_segment, chain, messages,
          sessions, open_segment, open_session, open_first, open_messages, open_digest, opened_at, last_user_at,
          open_updated_at, view_from, view_skips, listed FROM scopes LIMIT 1".to_owned(),
-        "UPDATE scopes SET listed = clock + 1".to_owned(),
+        "UPDATE scopes SET listed = updated_at + 1".to_owned(),
         // Two messages change places, with everything but their bodies left as it was.
         "UPDATE entries SET body = CASE id WHEN (SELECT min(id) FROM entries WHERE kind = 1)
          THEN (SELECT body FROM entries WHERE kind = 1 ORDER BY id LIMIT 1 OFFSET 1)
          ELSE (SELECT body FROM entries WHERE kind = 1 ORDER BY id LIMIT 1) END
          WHERE id IN (SELECT id FROM entries WHERE kind = 1 ORDER BY id LIMIT 2)".to_owned(),
         // The log and the projection tell the same lie.
-        "UPDATE entries SET at = at + 1; UPDATE scopes SET clock = clock + 1".to_owned(),
+        "UPDATE entries SET at = at + 1; UPDATE scopes SET updated_at = updated_at + 1".to_owned(),
         // An erasure that nobody asked for, with a hash that fits.
         "UPDATE entries SET hash = (SELECT hash FROM entries WHERE hash IS NOT NULL LIMIT 1), body = NULL
          WHERE id = (SELECT min(id) FROM entries WHERE kind = 1)".to_owned(),
