@@ -48,7 +48,7 @@ impl Edge {
     fn push(&mut self, cost: u64, cost_at: impl Fn(usize) -> Option<u64>) -> Option<()> {
         self.cost += cost;
         while self.cost > self.room {
-            self.cost -= cost_at(self.first)?;
+            self.cost = self.cost.checked_sub(cost_at(self.first)?)?;
             self.first += 1;
         }
         Some(())
