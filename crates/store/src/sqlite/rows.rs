@@ -69,8 +69,9 @@ pub(super) fn head(db: &Connection, id: ScopeId, scope: &Key) -> Result<Option<S
     head.optional().or_fault()
 }
 
-/// The number of the scope that leads the list of the newest.
-const FIRST: &str = "(SELECT id FROM scopes ORDER BY listed DESC, key LIMIT 1)";
+/// The number of the scope that leads the list of the newest. With a bound that holds for all, SQLite searches for it.
+const FIRST: &str =
+    "(SELECT id FROM scopes WHERE listed <= 0x7fffffffffffffff ORDER BY listed DESC, key LIMIT 1)";
 
 /// Writes the row of the scope that leads the list of the newest: it stays where it is.
 static UPDATE_FIRST: LazyLock<String> = LazyLock::new(|| update("", &format!("AND id = {FIRST}")));
