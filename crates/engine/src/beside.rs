@@ -13,7 +13,7 @@ type Job = Box<dyn FnOnce() + Send>;
 /// engine.
 ///
 /// A thread of its own, since a task would wait until the runtime's thread that writes is free again. To wake it takes
-/// as long as ten thousand instructions: it is for what comes once in some turns.
+/// some 10 µs: it is for what comes once in some turns.
 #[derive(Debug, Default)]
 pub(crate) struct Beside(OnceLock<Option<SyncSender<Job>>>);
 

@@ -87,8 +87,8 @@ impl Mind {
 
     /// Takes in a message that was just written; nothing if it is time to look from another place.
     ///
-    /// The person's message is kept, and read when the answer to it is there: the model waits for its context then, and
-    /// nobody waits now.
+    /// The person's message is kept, and read when the answer to it is there: now the model waits for its context, and
+    /// then nobody waits.
     pub(crate) fn follow(
         self: Box<Self>,
         classifier: &Classifier,

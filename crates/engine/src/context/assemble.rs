@@ -35,7 +35,7 @@ impl Engine {
                 self.lay_out(&recent, budget).await?
             }
         };
-        if let Some(context) = recent.laid.as_ref().and_then(|laid| laid.whole(&recent)) {
+        if let Some(context) = recent.laid.as_ref().and_then(|laid| laid.of_all(&recent)) {
             recent.layout = Some(layout);
             self.recents.put(recent);
             return Ok(context);

@@ -33,8 +33,13 @@ pub(super) fn cut(from: usize, costs: &[u64], room: u64) -> Option<Cut> {
     if first == costs.len() && !costs.is_empty() {
         return None;
     }
-    let half = fitting(costs, room / 2).min(costs.len().saturating_sub(1)).max(first);
-    Some(Cut { first: from + first, place: ruler(from + first, from + half) })
+    let (first, half) = (from + first, from + fitting(costs, room / 2));
+    Some(Cut { first, place: place(first, half, from + costs.len()) })
+}
+
+/// Finds the cut, given from where on messages up to an end fit into the room, and into half of it.
+pub(super) fn place(first: usize, half: usize, end: usize) -> usize {
+    ruler(first, half.min(end.saturating_sub(1)).max(first))
 }
 
 /// Where a context begins.

@@ -2,7 +2,7 @@
 
 use super::Context;
 use super::budget::Budget;
-use super::cut::ruler;
+use super::cut;
 use super::front::Part;
 use super::layout::Layout;
 use super::recent::Recent;
@@ -70,7 +70,7 @@ impl Laid {
     }
 
     /// Returns the context, if it is that of all messages.
-    pub(super) fn whole(&self, recent: &Recent) -> Option<Context> {
+    pub(super) fn of_all(&self, recent: &Recent) -> Option<Context> {
         (self.end == recent.view.messages() as usize).then(|| self.context.clone())
     }
 
@@ -86,9 +86,7 @@ impl Laid {
         for place in self.end..end {
             self.add(layout, recent, &budget, place)?;
         }
-        let last = end.checked_sub(1)?;
-        let is_cut_here =
-            ruler(self.whole.first, self.half.first.min(last).max(self.whole.first)) == self.place;
+        let is_cut_here = cut::place(self.whole.first, self.half.first, end) == self.place;
         (is_cut_here && self.whole.first < end).then_some(Self { end, ..self })
     }
 

@@ -88,9 +88,11 @@ fn audit_file(db: &Connection) -> Result<Vec<String>, Error> {
     if strays > 0 {
         problems.push(format!("{strays} entries belong to no scope"));
     }
-    let sql = "SELECT count(*) FROM scopes WHERE listed > updated_at
-               OR listed < updated_at AND id <> (SELECT id FROM scopes ORDER BY listed DESC, key LIMIT 1)";
-    let strays = count(db, sql, [])?;
+    let first = rows::FIRST;
+    let sql = format!(
+        "SELECT count(*) FROM scopes WHERE listed > updated_at OR listed < updated_at AND id <> {first}"
+    );
+    let strays = count(db, &sql, [])?;
     if strays > 0 {
         problems.push(format!("{strays} scopes are not listed where they belong"));
     }

@@ -70,7 +70,7 @@ pub(super) fn head(db: &Connection, id: ScopeId, scope: &Key) -> Result<Option<S
 }
 
 /// The number of the scope that leads the list of the newest. With a bound that holds for all, SQLite searches for it.
-const FIRST: &str =
+pub(super) const FIRST: &str =
     "(SELECT id FROM scopes WHERE listed <= 0x7fffffffffffffff ORDER BY listed DESC, key LIMIT 1)";
 
 /// Writes the row of the scope that leads the list of the newest: it stays where it is.
