@@ -21,8 +21,8 @@ type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
 const RECALLS: usize = 200;
 const GOAL: Duration = Duration::from_millis(5);
 
-/// Questions in everyday words, none of which the history has: all that can be compared is.
-const STRANGE: &[&str] = &["where did we put the old bicycle pump", "what was wrong with my houseplant"];
+/// Questions whose words the history has not, but for the most frequent ones: all that can be compared is.
+const STRANGE: &[&str] = &["which lizard lives in the greenhouse", "my granddaughter and the accordion"];
 
 async fn measure() -> Outcome<()> {
     let folder = tempfile::tempdir()?;
@@ -32,13 +32,14 @@ async fn measure() -> Outcome<()> {
     let engine = Engine::open(store, Config::load(vec![], &jiff::tz::TimeZone::UTC)?).await?;
     engine.recall(&state.scope, &Recall::new("bak", "to make the index")).await?;
     println!("{} messages in {SESSIONS} sessions", texts.len());
+    let begun = Instant::now();
+    let looked_at = engine.prepare_recall(&state.scope).await?;
+    println!("{looked_at} sessions were looked at closely: {:.1} s", begun.elapsed().as_secs_f64());
     let mut chance = Chance(77);
     let remembered: Vec<String> = (0..RECALLS).map(|_| chance.question(&texts)).collect();
     let strange: Vec<String> =
         STRANGE.iter().cycle().take(RECALLS / 4).map(|&text| text.to_owned()).collect();
-    for (name, questions) in
-        [("with words of a message", remembered), ("with no word that was said", strange)]
-    {
+    for (name, questions) in [("with words of a message", remembered), ("in other words", strange)] {
         let mut times = Vec::new();
         for question in &questions {
             let begun = Instant::now();

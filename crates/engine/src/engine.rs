@@ -27,8 +27,9 @@ use segue_core::message::{Message, Role};
 use segue_core::policy::Policy;
 use segue_core::scope;
 use segue_core::state::State;
-use segue_signals::Classifier;
+use segue_signals::encoder::Encoder;
 use segue_signals::kin::Lexicon;
+use segue_signals::{Classifier, LoadError};
 use segue_store::Store;
 use std::sync::Arc;
 
@@ -57,6 +58,7 @@ pub struct Engine {
     pub(crate) classifier: Arc<Classifier>,
     pub(crate) control: Arc<Control>,
     pub(crate) lexicon: Lexicon,
+    pub(crate) encoder: &'static Encoder,
     pub(crate) gists: Gists,
     pub(crate) states: States,
     pub(crate) clock: Arc<dyn Clock>,
@@ -89,6 +91,7 @@ impl Engine {
         let classifier = Arc::new(Classifier::builtin()?);
         let control = Arc::new(Control::new(&config, &|_| None));
         let lexicon = Lexicon::new(Arc::clone(&classifier), named)?;
+        let encoder = Encoder::builtin().map_err(LoadError::from)?;
         let (clock, ids) = (Arc::new(SystemClock), Arc::new(RandomIds));
         let (bells, contents, texts) = (Bells::default(), Contents::default(), Texts::default());
         let (host, recents, beside, gists) = (None, Recents::default(), Beside::default(), Gists::default());
@@ -98,6 +101,7 @@ impl Engine {
             classifier,
             control,
             lexicon,
+            encoder,
             gists,
             states,
             clock,

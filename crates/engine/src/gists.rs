@@ -5,7 +5,8 @@
 //! its own; when anything of a scope is erased, all gists of the scope go.
 
 use crate::engine::Engine;
-use segue_core::entry::{Body, Kind, Record, Seq};
+use crate::senses::{Draft, Exchange, Read};
+use segue_core::entry::{Body, Record, Seq};
 use segue_core::scope::Key;
 use segue_core::segment;
 use segue_core::session::Number;
@@ -33,6 +34,15 @@ pub(crate) struct Place {
     pub(crate) seq: Seq,
 }
 
+/// How closely sessions are looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Look {
+    /// By their words.
+    Words,
+    /// By where their exchanges lie for the sentence encoder, too, which takes a hundred times as long the first time.
+    Sense,
+}
+
 /// What a session is about.
 #[derive(Debug)]
 pub(crate) struct About {
@@ -40,6 +50,8 @@ pub(crate) struct About {
     pub(crate) gist: Gist,
     /// The messages, in the order of the gist.
     pub(crate) messages: Vec<Place>,
+    /// Which of the messages belong together, and where those lie; nothing while nobody has looked that closely.
+    pub(crate) exchanges: Option<Vec<Exchange>>,
     /// Messages that the session sees and that are another one's.
     foreign: Vec<Place>,
     view: Spans,
@@ -82,13 +94,14 @@ impl Gists {
         }
     }
 
-    fn find(&self, state: &State, sight: &Sight, session: Number) -> Option<Arc<About>> {
+    fn find(&self, state: &State, sight: &Sight, session: Number, look: Look) -> Option<Arc<About>> {
         let scopes = self.lock();
         // One of another head may hold words that are erased by now, or not yet.
         let kept = scopes.get(&state.scope).filter(|kept| kept.seen == state.head)?;
         let about = kept.sessions.get(&session).map(Arc::clone)?;
         drop(scopes);
-        about.holds(&state.view(session), sight).then_some(about)
+        let is_close_enough = look == Look::Words || about.exchanges.is_some();
+        (is_close_enough && about.holds(&state.view(session), sight)).then_some(about)
     }
 
     fn keep(&self, state: &State, about: &[Arc<About>]) {
@@ -116,15 +129,21 @@ impl Gists {
 
 impl Engine {
     /// Tells what sessions are about; those that cannot be read or say nothing are left out.
-    pub(crate) async fn abouts(&self, state: &State, sight: &Sight, sessions: &[Number]) -> Vec<Arc<About>> {
+    pub(crate) async fn abouts(
+        &self,
+        state: &State,
+        sight: &Sight,
+        sessions: &[Number],
+        look: Look,
+    ) -> Vec<Arc<About>> {
         self.forget_erased(state).await;
         let mut abouts: HashMap<Number, Arc<About>> = HashMap::new();
         for session in sessions {
-            abouts.extend(self.gists.find(state, sight, *session).map(|about| (*session, about)));
+            abouts.extend(self.gists.find(state, sight, *session, look).map(|about| (*session, about)));
         }
         let unread: Vec<Number> =
             sessions.iter().copied().filter(|session| !abouts.contains_key(session)).collect();
-        let read = self.read_abouts(state, sight, &unread).await;
+        let read = self.read_abouts(state, sight, &unread, look).await;
         self.gists.keep(state, &read);
         abouts.extend(read.into_iter().map(|about| (about.session, about)));
         let in_order = sessions.iter().filter_map(|session| abouts.remove(session));
@@ -137,7 +156,7 @@ impl Engine {
         if seen == state.head {
             return;
         }
-        let erases = |record: &Record| matches!(record.kind, Kind::Erased | Kind::Pruned | Kind::Deleted);
+        let erases = |record: &Record| record.kind.erases();
         match self.store.log(&state.scope, seen, LOOKED_THROUGH_MAX).await {
             Ok(since)
                 if since.len() < LOOKED_THROUGH_MAX && !since.iter().any(erases) && seen < state.head =>
@@ -150,7 +169,13 @@ impl Engine {
         }
     }
 
-    async fn read_abouts(&self, state: &State, sight: &Sight, sessions: &[Number]) -> Vec<Arc<About>> {
+    async fn read_abouts(
+        &self,
+        state: &State,
+        sight: &Sight,
+        sessions: &[Number],
+        look: Look,
+    ) -> Vec<Arc<About>> {
         let reading = |session: &Number| {
             let take = Take::Newest(MESSAGES_MAX);
             Reading { take, ..Reading::messages(state.view(*session)) }
@@ -159,9 +184,15 @@ impl Engine {
         let read = self.read_each(&state.scope, &readings).await;
         let views = readings.into_iter().map(|reading| reading.view);
         let about = |((session, view), records): ((&Number, Spans), Option<Vec<Record>>)| {
-            records.map(|records| Arc::new(self.about(*session, view, sight, &records)))
+            records.map(|records| self.about(*session, view, sight, &records))
         };
-        sessions.iter().zip(views).zip(read).filter_map(about).collect()
+        let read = sessions.iter().zip(views).zip(read).filter_map(about);
+        let (mut abouts, read): (Vec<About>, Vec<Read>) = read.unzip();
+        if look == Look::Sense {
+            let exchanges = self.exchanges(&state.scope, state.head, &read).await;
+            abouts.iter_mut().zip(exchanges).for_each(|(about, exchanges)| about.exchanges = Some(exchanges));
+        }
+        abouts.into_iter().map(Arc::new).collect()
     }
 
     /// Reads several parts of a scope at once; one that cannot be read does not hide the others (L-10).
@@ -179,22 +210,28 @@ impl Engine {
         each
     }
 
-    fn about(&self, session: Number, view: Spans, sight: &Sight, records: &[Record]) -> About {
+    /// Tells what a session is about by its words, and what its exchanges are made of.
+    fn about(&self, session: Number, view: Spans, sight: &Sight, records: &[Record]) -> (About, Read) {
         let (gist, messages, foreign) = (Gist::default(), Vec::new(), Vec::new());
-        let mut about = About { session, gist, messages, foreign, view };
+        let mut about = About { session, gist, messages, exchanges: None, foreign, view };
+        let mut drafts: Vec<Draft> = Vec::new();
         for record in records {
             let place = Place { segment: record.segment, seq: record.seq };
-            let Ok(Body::Message(_, message)) = record.body() else { continue };
+            let Ok(Body::Message(role, message)) = record.body() else { continue };
             if message.carried_from.is_some() {
                 continue;
             }
             if sight.owner(place.segment, place.seq) == Some(session) {
                 self.lexicon.gather(&mut about.gist, search::words(&message.text));
+                Draft::gather(&mut drafts, (about.messages.len(), place.seq), role, &message.text);
                 about.messages.push(place);
             } else {
                 about.foreign.push(place);
             }
         }
-        about
+        let seqs = || about.messages.iter().map(|place| place.seq);
+        let (first, last) = (seqs().min().unwrap_or(Seq::ZERO), seqs().max().unwrap_or(Seq::ZERO));
+        let read = Read { session, first, last, drafts };
+        (about, read)
     }
 }

@@ -31,6 +31,7 @@ pub mod recall;
 pub mod request;
 pub mod retention;
 pub mod route;
+mod senses;
 pub mod shapes;
 pub mod skills;
 mod states;

@@ -1,18 +1,23 @@
 //! Meaning: what earlier sessions have to do with a question beyond its words (M-D2).
 //!
 //! The best sessions by words are compared with the question by what they are about. Where words do not decide, as
-//! with a question in other words, the last sessions are compared as well, and one that is near enough is found by that.
+//! with a question in other words, the last sessions are compared as well, and one that is near enough is found by that; there,
+//! a sentence encoder is asked besides, if the question is in English.
 
 use crate::engine::Engine;
-use crate::gists::{About, Place};
+use crate::gists::{About, Look, Place};
+use crate::senses::nearest;
 use segue_core::entry::{Body, Record};
 use segue_core::session::Number;
 use segue_core::span::{Span, Spans};
 use segue_core::state::State;
+use segue_signals::encoder::Sense;
 use segue_signals::kin::{self, Gist, Named, Near};
 use segue_store::Reading;
 use segue_store::search::{self, Hit, Query};
 use std::cmp::Reverse;
+use std::sync::Arc;
+use tokio::task::JoinHandle;
 
 /// How many sessions that words have found are compared.
 const COMPARED: usize = 8;
@@ -31,61 +36,126 @@ const WORDS_SHARE: f64 = 0.16;
 /// From here on a session is found by its meaning alone.
 const NEAR: f64 = 0.18;
 
+/// How much of the meaning is what the sentence encoder says, where it is asked.
+const SENSE_SHARE: f64 = 0.7;
+
+/// From here on a session is found by what the sentence encoder says alone.
+const SENSED: f64 = 0.25;
+
+/// A session that was compared with a question.
+struct Compared {
+    about: Arc<About>,
+    /// From 0 to 1.
+    meaning: f64,
+    /// Whether that is near enough to be found by it alone.
+    is_near: bool,
+    /// The message that is nearest.
+    message: usize,
+}
+
+impl Compared {
+    fn new(about: Arc<About>, near: &Near, question: Option<&Sense>) -> Self {
+        let exchanges = about.exchanges.as_deref().unwrap_or_default();
+        let sensed = question.and_then(|question| nearest(question, exchanges));
+        let (meaning, is_near, messages) = match sensed {
+            Some((sensed, messages)) => {
+                let meaning = (1.0 - SENSE_SHARE) * near.score + SENSE_SHARE * sensed;
+                (meaning, near.score >= NEAR || sensed >= SENSED, messages)
+            }
+            // The encoder was not asked, or has nothing to say about a session in another language.
+            None => (near.score, near.score >= NEAR, near.all()),
+        };
+        Self { message: near.message(messages), about, meaning, is_near }
+    }
+}
+
+/// A question, as far as it is understood.
+pub(crate) struct Asked {
+    gist: Gist,
+    /// Where it lies, if it is in English; that is being found out while the index is searched.
+    sense: Option<JoinHandle<Option<Sense>>>,
+}
+
 impl Engine {
+    /// Begins to understand a question.
+    pub(crate) fn asked(&self, question: &str) -> Asked {
+        let mut gist = Gist::default();
+        self.lexicon.gather(&mut gist, search::words(question));
+        let (encoder, text) = (self.encoder, question.to_owned());
+        let sense = gist.is_english().then(|| tokio::task::spawn_blocking(move || encoder.sense(&text)));
+        Asked { gist, sense }
+    }
+
     /// Weighs hits by what their sessions are about, and orders them anew.
-    pub(crate) async fn weigh_meaning(&self, state: &State, query: &Query, hits: &mut Vec<Hit>) {
-        let compared = self.abouts(state, &query.sight, &chosen(state, hits, &query.text)).await;
-        let mut question = Gist::default();
-        self.lexicon.gather(&mut question, search::words(&query.text));
-        let gists: Vec<&Gist> = compared.iter().map(|about| &about.gist).collect();
+    pub(crate) async fn weigh_meaning(
+        &self,
+        state: &State,
+        query: &Query,
+        asked: Asked,
+        hits: &mut Vec<Hit>,
+    ) {
+        let Asked { gist: question, sense } = asked;
+        let decided = hits.first().is_some_and(|best| decides(best, &query.text));
+        let sense = match sense.filter(|_| !decided) {
+            // Whoever cannot be asked has nothing to say; recall goes on by words.
+            Some(sense) => sense.await.ok().flatten(),
+            None => None,
+        };
+        let look = if sense.is_some() { Look::Sense } else { Look::Words };
+        let sessions = chosen(state, hits, if decided { 0 } else { COMPARED_MAX });
+        let abouts = self.abouts(state, &query.sight, &sessions, look).await;
+        let gists: Vec<&Gist> = abouts.iter().map(|about| &about.gist).collect();
         let near = kin::near(&question, &gists);
+        let compared: Vec<Compared> = abouts
+            .into_iter()
+            .zip(&near)
+            .map(|(about, near)| Compared::new(about, near, sense.as_ref()))
+            .collect();
         for hit in hits.iter_mut() {
-            let place = compared.iter().position(|about| about.session == hit.session);
-            let meaning = place.map_or(0.0, |place| near[place].score * query.sight.recency(hit.session));
+            let place = compared.iter().position(|compared| compared.about.session == hit.session);
+            let meaning =
+                place.map_or(0.0, |place| compared[place].meaning * query.sight.recency(hit.session));
             hit.score = hit.score * WORDS_SHARE + (1.0 - WORDS_SHARE) * meaning;
         }
         let is_found = |session: Number| hits.iter().any(|hit| hit.session == session);
-        let found: Vec<(&About, Near)> = compared
+        let found: Vec<&Compared> = compared
             .iter()
-            .zip(near)
-            .filter(|(about, near)| near.score >= NEAR && !is_found(about.session))
-            .map(|(about, near)| (about.as_ref(), near))
+            .filter(|compared| compared.is_near && !is_found(compared.about.session))
             .collect();
         hits.extend(self.found_by_meaning(state, query, &found).await);
         hits.sort_by(|a, b| b.score.total_cmp(&a.score).then(b.record.seq.cmp(&a.record.seq)));
     }
 
     /// Reads the nearest message of each session that words did not find.
-    async fn found_by_meaning(&self, state: &State, query: &Query, found: &[(&About, Near)]) -> Vec<Hit> {
-        let reading = |(about, near): &(&About, Near)| {
-            let Place { segment, seq } = about.messages[near.message];
+    async fn found_by_meaning(&self, state: &State, query: &Query, found: &[&Compared]) -> Vec<Hit> {
+        let reading = |compared: &&Compared| {
+            let Place { segment, seq } = compared.about.messages[compared.message];
             let span = Span { segment, first: seq, last: seq, before: 0, through: 1 };
             Reading::messages(Spans::default().with(span))
         };
         let readings: Vec<Reading> = found.iter().map(reading).collect();
         let read = self.read_each(&state.scope, &readings).await;
-        let hit = |((about, near), records): (&(&About, Near), Option<Vec<Record>>)| {
-            let score = (1.0 - WORDS_SHARE) * near.score * query.sight.recency(about.session);
-            records?.into_iter().next().map(|record| Hit { record, session: about.session, score })
+        let hit = |(compared, records): (&&Compared, Option<Vec<Record>>)| {
+            let session = compared.about.session;
+            let score = (1.0 - WORDS_SHARE) * compared.meaning * query.sight.recency(session);
+            records?.into_iter().next().map(|record| Hit { record, session, score })
         };
         found.iter().zip(read).filter_map(hit).collect()
     }
 }
 
-/// Chooses the sessions that are compared: the best by words, and the last ones if these do not decide.
-fn chosen(state: &State, hits: &[Hit], question: &str) -> Vec<Number> {
+/// Chooses the sessions that are compared: the best by words, and some of the last ones.
+fn chosen(state: &State, hits: &[Hit], others_max: usize) -> Vec<Number> {
     let mut sessions: Vec<Number> = Vec::new();
     for hit in hits {
         if sessions.len() < COMPARED && !sessions.contains(&hit.session) {
             sessions.push(hit.session);
         }
     }
-    if !hits.first().is_some_and(|best| decides(best, question)) {
-        let mut others: Vec<Number> = state.list().map(|(number, _)| number).collect();
-        others.sort_by_key(|number| Reverse((state.updated_at(*number), *number)));
-        others.retain(|number| !sessions.contains(number));
-        sessions.extend(others.into_iter().take(COMPARED_MAX));
-    }
+    let mut others: Vec<Number> = state.list().map(|(number, _)| number).collect();
+    others.sort_by_key(|number| Reverse((state.updated_at(*number), *number)));
+    others.retain(|number| !sessions.contains(number));
+    sessions.extend(others.into_iter().take(others_max));
     sessions
 }
 

@@ -4,6 +4,7 @@ use jiff::SignedDuration;
 
 use crate::boundary::{Outcome, Output};
 use crate::embed::{Table, TableError};
+use crate::encoder::EncoderError;
 use crate::evidence;
 use crate::features::{Features, Read, Reader};
 use crate::intent;
@@ -14,7 +15,7 @@ use crate::semantic::{Relevance, RelevanceMethod};
 use crate::text::Window;
 use crate::{Probability, assets};
 
-/// Why the classifier cannot be loaded.
+/// Why what is shipped with the library cannot be loaded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LoadError {
     /// The word table.
@@ -23,6 +24,9 @@ pub enum LoadError {
     /// The weights.
     #[error(transparent)]
     Model(#[from] ModelError),
+    /// The sentence encoder.
+    #[error(transparent)]
+    Encoder(#[from] EncoderError),
 }
 
 /// Everything that is said about one message.

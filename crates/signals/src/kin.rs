@@ -15,6 +15,7 @@ use crate::terms::CONTENT_WEIGHT;
 use crate::text::{Window, is_han};
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, RandomState};
+use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// How many different words of a session are looked at, and of a question.
@@ -89,12 +90,28 @@ pub struct Gist {
 }
 
 /// How near a session is.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Near {
     /// From 0 to 1.
     pub score: f64,
-    /// Which of its messages is nearest.
-    pub message: usize,
+    /// How near each of its messages is.
+    messages: Vec<f32>,
+}
+
+impl Near {
+    /// Tells which of some messages is nearest.
+    #[must_use]
+    pub fn message(&self, among: Range<usize>) -> usize {
+        let nearness = |message: &usize| self.messages.get(*message).copied().unwrap_or_default();
+        // The last of equals, since that is what came of it.
+        among.clone().max_by(|a, b| nearness(a).total_cmp(&nearness(b))).unwrap_or(among.start)
+    }
+
+    /// All messages of the session.
+    #[must_use]
+    pub fn all(&self) -> Range<usize> {
+        0..self.messages.len()
+    }
 }
 
 /// Reads words, and remembers what it found out about them: people use the same ones again and again.
@@ -177,6 +194,16 @@ impl Gist {
     #[must_use]
     pub fn word_count(&self) -> usize {
         self.words.len()
+    }
+
+    /// Tells whether most of the words are English ones; a number says nothing about that.
+    #[must_use]
+    pub fn is_english(&self) -> bool {
+        let words = self.words.iter().filter(|word| word.weight < 1.0);
+        let english = |word: &&Arc<Word>| word.rows[TABLES - 1].is_some_and(|row| row.say >= 1.0);
+        let (known, all) =
+            words.fold((0, 0), |(known, all), word| (known + usize::from(english(&word)), all + 1));
+        known > 0 && 2 * known >= all
     }
 
     fn add_to(&mut self, message: &mut [Vector; TABLES], word: &Arc<Word>) {
@@ -262,12 +289,12 @@ pub fn near(question: &Gist, sessions: &[&Gist]) -> Vec<Near> {
         (0..TABLES).map(|table| shares[table] * a[table].dot(&b[table]).max(0.0)).sum()
     };
     let near = |(session, by_words): (&&Gist, f32)| {
-        let cosines =
-            session.messages.iter().map(|message| nearness(&by_message, message, &plain)).enumerate();
-        let (message, nearest) = cosines.max_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or((0, 0.0));
+        let messages: Vec<f32> =
+            session.messages.iter().map(|message| nearness(&by_message, message, &plain)).collect();
+        let nearest = messages.iter().copied().fold(0.0, f32::max);
         let whole = session.whole(|word| (all / with(word).max(1.0)).ln_1p());
         let score = (BY_WORDS * by_words + nearest + nearness(&by_session, &whole, &asked)) / most;
-        Near { score: f64::from(score.clamp(0.0, 1.0)), message }
+        Near { score: f64::from(score.clamp(0.0, 1.0)), messages }
     };
     sessions.iter().zip(by_words).map(near).collect()
 }
@@ -335,7 +362,7 @@ mod tests {
         let nearest = |question: &str| {
             let near = near(&gist(&lexicon, &[question]), &sessions.each_ref());
             let best = (0..3).max_by(|a, b| near[*a].score.total_cmp(&near[*b].score)).unwrap();
-            (best, near[best].message)
+            (best, near[best].message(near[best].all()))
         };
         assert_eq!(nearest("painful leg"), (0, 0));
         assert_eq!(nearest("baking flour"), (1, 0));

@@ -24,6 +24,7 @@ mod code;
 pub mod content;
 pub mod context;
 mod embed;
+pub mod encoder;
 pub mod eval;
 mod evidence;
 mod features;

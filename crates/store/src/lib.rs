@@ -15,5 +15,5 @@ pub mod verify;
 
 pub use error::Error;
 pub use store::Store;
-pub use types::{Append, Copies, Filter, Page, Reading, ScopeRow, SetAside, Take};
+pub use types::{Append, Copies, Filter, Impression, Page, Reading, ScopeRow, SetAside, Take};
 pub use url::Location;

@@ -2,12 +2,13 @@
 
 use crate::error::Error;
 use crate::search::{self, Hit, Query};
-use crate::types::{Append, Copies, Page, Reading, ScopeRow, SetAside};
+use crate::types::{Append, Copies, Impression, Page, Reading, ScopeRow, SetAside};
 use async_trait::async_trait;
 use segue_core::entry::{Record, Seq};
 use segue_core::message::MessageId;
 use segue_core::scope::Key;
 use segue_core::segment;
+use segue_core::session::Number;
 use segue_core::state::State;
 use std::sync::Arc;
 
@@ -82,6 +83,23 @@ pub trait Store: Send + Sync {
     /// A store that keeps no index reads the scope's log for it, which takes as long as the log is.
     async fn search(&self, scope: &Key, query: &Query) -> Result<Vec<Hit>, Error> {
         search::scan(self, scope, query).await
+    }
+
+    /// Reads what was found out about some sessions, as far as it was kept.
+    async fn impressions(&self, _scope: &Key, _sessions: &[Number]) -> Result<Vec<Impression>, Error> {
+        Ok(Vec::new())
+    }
+
+    /// Keeps what was found out about sessions, so that it need not be found out again. A store may keep nothing; one that
+    /// keeps it lets an impression go together with any message that it was made of, and keeps none if anything was erased
+    /// behind the head that the messages were read at.
+    async fn keep_impressions(
+        &self,
+        _scope: &Key,
+        _head: Seq,
+        _impressions: Vec<Impression>,
+    ) -> Result<(), Error> {
+        Ok(())
     }
 
     /// Lists scopes, the last written first.

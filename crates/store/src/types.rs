@@ -54,6 +54,19 @@ impl Append {
     }
 }
 
+/// What was found out about a session. The store does not read it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Impression {
+    /// The session.
+    pub session: Number,
+    /// The first entry that it was made of.
+    pub first: Seq,
+    /// The last entry that it was made of.
+    pub last: Seq,
+    /// What was found out.
+    pub bytes: Vec<u8>,
+}
+
 /// Which entries of a view are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Filter {

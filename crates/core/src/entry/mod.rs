@@ -169,6 +169,11 @@ impl Kind {
         Role::ALL.into_iter().find(|role| Self::of(*role) == self)
     }
 
+    /// Tells whether the entry takes away what was said: whoever has read that before has to let it go.
+    pub fn erases(self) -> bool {
+        matches!(self, Self::Cleared | Self::Pruned | Self::Deleted | Self::Erased)
+    }
+
     /// Tells whether the entry stays when its segment is dropped: the bones of the log, by which the
     /// rest can be folded and proved.
     pub fn is_bone(self) -> bool {

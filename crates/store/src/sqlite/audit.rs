@@ -39,6 +39,12 @@ const STRAYS: &[(&str, &str)] = &[
          AND segment NOT IN (SELECT segment FROM garbage WHERE scope = ?1)",
         "entries are in segments that were deleted",
     ),
+    (
+        "SELECT count(*) FROM impressions LEFT JOIN entries AS a ON a.id = (scope << 32) + first
+         LEFT JOIN entries AS z ON z.id = (scope << 32) + last
+         WHERE scope = ?1 AND (a.body IS NULL OR z.body IS NULL OR first > last)",
+        "impressions of sessions were made of messages that are gone",
+    ),
 ];
 
 fn audit_scope(db: &Connection, scope: &Key) -> Result<Vec<String>, Error> {
@@ -73,9 +79,18 @@ fn audit_file(db: &Connection) -> Result<Vec<String>, Error> {
         }
     }
     problems.extend(differences_of_schema(db)?);
-    for table in
-        ["segments", "sessions", "seen", "garbage", "boundaries", "standing", "postings", "runs", "indexed"]
-    {
+    for table in [
+        "segments",
+        "sessions",
+        "seen",
+        "garbage",
+        "boundaries",
+        "standing",
+        "postings",
+        "runs",
+        "indexed",
+        "impressions",
+    ] {
         let sql = format!("SELECT count(*) FROM {table} WHERE scope NOT IN (SELECT id FROM scopes)");
         let strays = count(db, &sql, [])?;
         if strays > 0 {

@@ -7,6 +7,7 @@ mod append;
 mod audit;
 mod audit_search;
 mod fault;
+mod impressions;
 mod index;
 mod open;
 mod query;
@@ -18,13 +19,14 @@ mod writer;
 use crate::error::Error;
 use crate::search::{Hit, Query};
 use crate::store::Store;
-use crate::types::{Append, Page, Reading, ScopeRow};
+use crate::types::{Append, Impression, Page, Reading, ScopeRow};
 use async_trait::async_trait;
 use rusqlite::Connection;
 use segue_core::entry::{Record, Seq};
 use segue_core::message::MessageId;
 use segue_core::scope::Key;
 use segue_core::segment;
+use segue_core::session::Number;
 use segue_core::state::State;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -176,6 +178,20 @@ impl Store for Sqlite {
         }
         let (scope, query) = (scope.clone(), query.clone());
         self.query(move |db| search::search(db, &scope, &query)).await
+    }
+
+    async fn impressions(&self, scope: &Key, sessions: &[Number]) -> Result<Vec<Impression>, Error> {
+        let (scope, sessions) = (scope.clone(), sessions.to_vec());
+        self.query(move |db| impressions::read(db, &scope, &sessions)).await
+    }
+
+    async fn keep_impressions(
+        &self,
+        scope: &Key,
+        head: Seq,
+        impressions: Vec<Impression>,
+    ) -> Result<(), Error> {
+        self.writer.keep_impressions(scope, head, impressions).await
     }
 
     async fn sweep(&self) -> Result<usize, Error> {

@@ -30,6 +30,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("runs.sql"),
     include_str!("farewells.sql"),
     include_str!("listed.sql"),
+    include_str!("impressions.sql"),
 ];
 
 /// Opens the database for the one writer, bringing it to the newest format.
@@ -142,7 +143,7 @@ mod tests {
         let (kinds, format) = (Kind::ALL.len(), MIGRATIONS.len());
         assert_eq!(
             (kinds, format),
-            (33, 8),
+            (33, 9),
             "a new kind needs a new step in MIGRATIONS; then change both here"
         );
     }

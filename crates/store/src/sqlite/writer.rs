@@ -3,9 +3,9 @@
 
 use super::fault::{OrFault, fault};
 use super::rows::{self, ScopeId};
-use super::{append, index, sweep};
+use super::{append, impressions, index, sweep};
 use crate::error::Error;
-use crate::types::Append;
+use crate::types::{Append, Impression};
 use rusqlite::Connection;
 use segue_core::entry::{Bytes, Record, Seq};
 use segue_core::scope::Key;
@@ -52,6 +52,7 @@ enum Job {
 enum Chore {
     Sweep(Answer<usize>),
     Index(Key, Answer<Seq>),
+    Keep(Key, Seq, Vec<Impression>, Answer<()>),
     /// Nobody is told when it is done, but what comes after it waits.
     Checkpoint(Waiting),
 }
@@ -157,6 +158,16 @@ impl Writer {
     /// Indexes some more messages of a scope for searching, and tells how far the index goes now.
     pub(super) async fn index(&self, scope: &Key) -> Result<Seq, Error> {
         self.ask(|answer| Job::Chore(Chore::Index(scope.clone(), answer))).await
+    }
+
+    /// Keeps impressions of a scope that were made at a head.
+    pub(super) async fn keep_impressions(
+        &self,
+        scope: &Key,
+        head: Seq,
+        impressions: Vec<Impression>,
+    ) -> Result<(), Error> {
+        self.ask(|answer| Job::Chore(Chore::Keep(scope.clone(), head, impressions, answer))).await
     }
 
     async fn ask<T>(&self, job: impl FnOnce(Answer<T>) -> Job) -> Result<T, Error> {
@@ -298,6 +309,10 @@ impl Desk {
             Chore::Index(scope, answer) => {
                 self.pages += INDEX_PAGES;
                 let _ = answer.send(index::step(&mut self.db, &scope));
+            }
+            Chore::Keep(scope, head, kept, answer) => {
+                self.pages += kept.len();
+                let _ = answer.send(impressions::keep(&mut self.db, &scope, head, &kept));
             }
             // It is looked at after every job.
             Chore::Checkpoint(_waiting) => {}

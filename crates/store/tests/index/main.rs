@@ -9,8 +9,9 @@ mod world;
 use rusqlite::Connection;
 use segue_core::decide::Command;
 use segue_core::entry::Seq;
-use segue_store::Location;
+use segue_core::session::Number;
 use segue_store::search::{Query, Reach, Sight};
+use segue_store::{Impression, Location};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use world::{World, text};
@@ -91,6 +92,54 @@ async fn p8_an_erasure_drops_an_index_that_cannot_be_read() {
     assert_eq!((count(&path, "postings"), count(&path, "runs"), count(&path, "indexed")), (0, 0, 0));
     assert_eq!(found(&world, "harbour").await, ["the harbour is in the north"]);
     world.verify().await;
+}
+
+/// What was found out about sessions is a trace of their words as well.
+#[tokio::test]
+async fn p8_an_impression_goes_with_any_message_that_it_was_made_of() {
+    let (_folder, path) = database();
+    let mut world = open(&path);
+    let mut said = Vec::new();
+    for n in 0..6 {
+        said.push(world.say(&format!("message {n}")).await.about.unwrap());
+    }
+    let of = |session: u32, first: usize, last: usize| Impression {
+        session: Number(session),
+        first: said[first],
+        last: said[last],
+        bytes: vec![session as u8; 400],
+    };
+    let all = [Number(1), Number(2), Number(3)];
+    let read = world.state().await.head;
+    let kept = vec![of(1, 0, 1), of(2, 1, 4), of(3, 5, 5)];
+    world.store.keep_impressions(&world.scope, read, kept.clone()).await.unwrap();
+    assert_eq!(world.store.impressions(&world.scope, &all).await.unwrap(), kept);
+    let other = World::at(world.store.clone(), "agent:main:cli:direct:other");
+    assert!(other.store.impressions(&other.scope, &all).await.unwrap().is_empty(), "they are this scope's");
+    other.store.keep_impressions(&other.scope, read, kept.clone()).await.unwrap();
+    assert_eq!(count(&path, "impressions"), 3, "a scope that is not there keeps nothing");
+
+    world.say("one more message takes nothing away").await;
+    let again = Impression { bytes: vec![9], ..of(1, 0, 1) };
+    world.store.keep_impressions(&world.scope, read, vec![again.clone()]).await.unwrap();
+    assert_eq!(world.store.impressions(&world.scope, &[Number(1)]).await.unwrap(), [again]);
+
+    world.run(&Command::Erase { entries: vec![said[2]], along: Vec::new() }).await.unwrap();
+    let left: Vec<u32> = numbers(&world.store.impressions(&world.scope, &all).await.unwrap());
+    assert_eq!(left, [1, 3]);
+    world.store.keep_impressions(&world.scope, read, vec![of(2, 1, 4)]).await.unwrap();
+    assert_eq!(count(&path, "impressions"), 2, "the messages were read before the erasure");
+    world.verify().await;
+
+    // Where another program erased something by hand, the audit says so.
+    let planted = "INSERT INTO impressions SELECT 1, 2, ?1, ?1, x'00'";
+    connect(&path).execute(planted, [said[2].0 as i64]).unwrap();
+    let problems = world.store.audit(Some(&world.scope)).await.unwrap();
+    assert_eq!(problems, ["1 impressions of sessions were made of messages that are gone"]);
+}
+
+fn numbers(impressions: &[Impression]) -> Vec<u32> {
+    impressions.iter().map(|impression| impression.session.0).collect()
 }
 
 /// A database of the format before, whose index is of another kind.

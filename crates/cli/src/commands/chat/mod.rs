@@ -83,7 +83,7 @@ fn greet(engine: &Engine, scope: &scope::Key, speaker: Option<&Speaker>) -> std:
 }
 
 /// Does what is to be done once a session was left: keeps what is worth keeping of it, has it named, announces what is
-/// past its time. All of it waits in the log if it fails. `before` is the same after an earlier boundary.
+/// past its time, and looks at it as closely as a recall may have to. All of it waits in the log if it fails. `before` is the same after an earlier boundary.
 async fn tend(engine: Arc<Engine>, scope: scope::Key, before: Option<JoinHandle<()>>) {
     if let Some(before) = before {
         _ = before.await;
@@ -96,6 +96,9 @@ async fn tend(engine: Arc<Engine>, scope: scope::Key, before: Option<JoinHandle<
         out::error(error);
     }
     if let Err(error) = engine.name_sessions(&scope).await {
+        out::error(error);
+    }
+    if let Err(error) = engine.prepare_recall(&scope).await {
         out::error(error);
     }
 }
