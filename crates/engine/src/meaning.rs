@@ -96,16 +96,17 @@ impl Engine {
     ) {
         let Asked { gist: question, sense } = asked;
         let decided = hits.first().is_some_and(|best| decides(best, &query.text));
-        let sense = match sense.filter(|_| !decided) {
-            // Whoever cannot be asked has nothing to say; recall goes on by words.
-            Some(sense) => sense.await.ok().flatten(),
-            None => None,
-        };
+        let sense = sense.filter(|_| !decided);
         let look = if sense.is_some() { Look::Sense } else { Look::Words };
         let sessions = chosen(state, hits, if decided { 0 } else { COMPARED_MAX });
         let abouts = self.abouts(state, &query.sight, &sessions, look).await;
         let gists: Vec<&Gist> = abouts.iter().map(|about| &about.gist).collect();
         let near = kin::near(&question, &gists);
+        let sense = match sense {
+            // Whoever cannot be asked has nothing to say; recall goes on by words.
+            Some(sense) => sense.await.ok().flatten(),
+            None => None,
+        };
         let compared: Vec<Compared> = abouts
             .into_iter()
             .zip(&near)

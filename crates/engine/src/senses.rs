@@ -32,7 +32,7 @@ const NAME_PRIME: u64 = 0x0100_0000_01b3;
 const TEXTS_OF_A_THREAD: usize = 8;
 
 /// What a person said and what came of it: together they say more than each by itself.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug)]
 pub(crate) struct Exchange {
     /// Which of the session's messages.
     pub(crate) messages: Range<usize>,
@@ -76,7 +76,7 @@ pub(crate) struct Read {
 }
 
 /// What is kept of a session: where each exchange lies, by its name.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default)]
 struct Kept(HashMap<u64, Option<Sense>>);
 
 impl Kept {

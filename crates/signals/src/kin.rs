@@ -13,9 +13,11 @@ use crate::features::Meaning;
 use crate::numerals;
 use crate::terms::CONTENT_WEIGHT;
 use crate::text::{Window, is_han};
+use foldhash::fast::RandomState as Fast;
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, RandomState};
 use std::ops::Range;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// How many different words of a session are looked at, and of a question.
@@ -60,6 +62,8 @@ pub struct Named {
 /// A word; gists share it with the lexicon.
 #[derive(Debug)]
 struct Word {
+    /// Of two words of a lexicon that have the same number one knows nothing in any table.
+    number: u32,
     named: Named,
     weight: f32,
     /// Nothing where a table does not have the word; with none of them it has no kin but itself.
@@ -85,7 +89,7 @@ impl Row {
 #[derive(Debug, Clone, Default)]
 pub struct Gist {
     words: Vec<Arc<Word>>,
-    keys: HashSet<u64>,
+    keys: HashSet<u64, Fast>,
     messages: Vec<[Vector; TABLES]>,
 }
 
@@ -124,13 +128,21 @@ pub struct Lexicon {
     name: fn(&str) -> Named,
     hasher: RandomState,
     known: Mutex<HashMap<u64, Arc<Word>>>,
+    numbers: AtomicU32,
 }
 
 impl Lexicon {
     /// Makes one that knows nothing yet, and gives words their names.
     pub fn new(classifier: Arc<Classifier>, name: fn(&str) -> Named) -> Result<Self, LoadError> {
         let made_to_find = Table::load(assets::KIN)?;
-        Ok(Self { classifier, made_to_find, name, hasher: RandomState::new(), known: Mutex::default() })
+        Ok(Self {
+            classifier,
+            made_to_find,
+            name,
+            hasher: RandomState::new(),
+            known: Mutex::default(),
+            numbers: AtomicU32::new(0),
+        })
     }
 
     /// Adds a message to a gist: its words, which come in pieces.
@@ -168,7 +180,7 @@ impl Lexicon {
 
     /// A word that has no kin but itself.
     fn number(&self, text: &str) -> Arc<Word> {
-        Arc::new(Word { named: (self.name)(text), weight: 1.0, rows: [None; TABLES] })
+        Arc::new(Word { number: 0, named: (self.name)(text), weight: 1.0, rows: [None; TABLES] })
     }
 
     /// Reads the words of a piece; one that is known from another piece is shared with it.
@@ -185,7 +197,8 @@ impl Lexicon {
         let say = if meaning.text.chars().any(is_han) { TRANSLATED_SAY } else { 1.0 };
         let found = self.made_to_find.vector(meaning.hash);
         let rows = [Row::of(&meaning.vector, 1.0), Row::of(&found, say)];
-        Word { named: (self.name)(meaning.text), weight: meaning.weight, rows }
+        let number = self.numbers.fetch_add(1, Ordering::Relaxed).wrapping_add(1);
+        Word { number, named: (self.name)(meaning.text), weight: meaning.weight, rows }
     }
 }
 
@@ -222,18 +235,20 @@ impl Gist {
     }
 
     /// Tells how near a word's kin is in here, from 0 to 1.
-    fn kin(&self, word: &Word) -> f32 {
+    fn kin(&self, word: &Word, cosines: &mut [Cosines; TABLES]) -> f32 {
         if self.keys.contains(&word.named.key) {
             return 1.0;
         }
-        (0..TABLES).map(|table| self.kin_in(table, word)).fold(0.0, f32::max)
+        let kin = |(table, cosines): (usize, &mut Cosines)| self.kin_in(table, word, cosines);
+        cosines.iter_mut().enumerate().map(kin).fold(0.0, f32::max)
     }
 
-    fn kin_in(&self, table: usize, word: &Word) -> f32 {
+    fn kin_in(&self, table: usize, word: &Word, cosines: &mut Cosines) -> f32 {
         let Some(row) = &word.rows[table] else { return 0.0 };
         let mut nearest = [0.0_f32; NEAREST];
-        for other in self.words.iter().filter_map(|word| word.rows[table].as_ref()) {
-            let mut cosine = row.unit.dot(&other.unit);
+        for other in &self.words {
+            let Some(theirs) = &other.rows[table] else { continue };
+            let mut cosine = cosines.of(other.number, || row.unit.dot(&theirs.unit));
             for place in &mut nearest {
                 if cosine > *place {
                     std::mem::swap(place, &mut cosine);
@@ -267,18 +282,50 @@ impl Gist {
     }
 }
 
+/// How near the words of sessions are to one of the question, in one table: sessions have most of their words in common.
+struct Cosines {
+    /// Whose it is, and of which round.
+    slots: Vec<(u32, u32, f32)>,
+    round: u32,
+}
+
+impl Cosines {
+    /// How many words are remembered: more than the sessions that are compared at once have, in most cases.
+    const SLOTS: usize = 1 << 13;
+
+    fn new() -> Self {
+        Self { slots: vec![(0, 0, 0.0); Self::SLOTS], round: 0 }
+    }
+
+    /// Begins with another word of the question.
+    fn begin(&mut self) {
+        self.round += 1;
+    }
+
+    #[inline]
+    fn of(&mut self, number: u32, cosine: impl FnOnce() -> f32) -> f32 {
+        let slot = &mut self.slots[number as usize % Self::SLOTS];
+        if (slot.0, slot.1) != (number, self.round) {
+            *slot = (number, self.round, cosine());
+        }
+        slot.2
+    }
+}
+
 /// Tells how near sessions are to a question, in their order.
 #[must_use]
 pub fn near(question: &Gist, sessions: &[&Gist]) -> Vec<Near> {
     let by_words = by_words(question, sessions);
-    let mut having: HashMap<u64, u32> = HashMap::new();
-    for key in sessions.iter().flat_map(|session| &session.keys) {
-        *having.entry(*key).or_default() += 1;
-    }
     let all = sessions.len() as f32;
-    let with = |word: &Word| having.get(&word.named.key).copied().unwrap_or(0) as f32;
+    // How many sessions have a word, and how rare it is for that.
+    let mut having: HashMap<u64, (f32, f32), Fast> = HashMap::default();
+    for key in sessions.iter().flat_map(|session| &session.keys) {
+        having.entry(*key).or_default().0 += 1.0;
+    }
+    having.values_mut().for_each(|(with, rarity)| *rarity = (all / *with).ln_1p());
+    let with = |word: &Word| having.get(&word.named.key).copied().unwrap_or_default();
     let worth = |word: &Word| if word.named.asks { ASKING_WORTH } else { 1.0 };
-    let asked = question.whole(|word| worth(word) * (all / (1.0 + with(word))).ln_1p());
+    let asked = question.whole(|word| worth(word) * (all / (1.0 + with(word).0)).ln_1p());
     let plain = question.messages.first().copied().unwrap_or([Vector::ZERO; TABLES]);
     let says: [f32; TABLES] = std::array::from_fn(|table| question.say(table));
     let by_message: [f32; TABLES] = std::array::from_fn(|table| BY_MESSAGE[table] * says[table]);
@@ -292,7 +339,7 @@ pub fn near(question: &Gist, sessions: &[&Gist]) -> Vec<Near> {
         let messages: Vec<f32> =
             session.messages.iter().map(|message| nearness(&by_message, message, &plain)).collect();
         let nearest = messages.iter().copied().fold(0.0, f32::max);
-        let whole = session.whole(|word| (all / with(word).max(1.0)).ln_1p());
+        let whole = session.whole(|word| with(word).1);
         let score = (BY_WORDS * by_words + nearest + nearness(&by_session, &whole, &asked)) / most;
         Near { score: f64::from(score.clamp(0.0, 1.0)), messages }
     };
@@ -303,8 +350,10 @@ pub fn near(question: &Gist, sessions: &[&Gist]) -> Vec<Near> {
 fn by_words(question: &Gist, sessions: &[&Gist]) -> Vec<f32> {
     let mut sums = vec![0.0_f32; sessions.len()];
     let mut whole = 0.0_f32;
+    let mut cosines = [Cosines::new(), Cosines::new()];
     for word in question.words.iter().filter(|word| word.weight >= CONTENT_WEIGHT).take(ASKED_MAX) {
-        let kin: Vec<f32> = sessions.iter().map(|session| session.kin(word)).collect();
+        cosines.iter_mut().for_each(Cosines::begin);
+        let kin: Vec<f32> = sessions.iter().map(|session| session.kin(word, &mut cosines)).collect();
         let having: f32 = kin.iter().map(|kin| kin * kin).sum();
         let rarity = ((sessions.len() as f32 - having + 0.5).max(0.0) / (having + 0.5)).ln_1p();
         let asking = if word.named.asks { ASKING_WORTH } else { 1.0 };

@@ -31,39 +31,46 @@ pub const DIMENSIONS: usize = 384;
 pub const VERSION: u32 = 1;
 
 /// Where a text lies.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Sense(Box<[i8; DIMENSIONS]>);
+#[derive(Debug, Clone, PartialEq)]
+pub struct Sense {
+    numbers: Box<[i8; DIMENSIONS]>,
+    length: f32,
+}
 
 impl Sense {
+    fn new(numbers: Vec<i8>) -> Option<Self> {
+        let numbers: Box<[i8; DIMENSIONS]> = numbers.into_boxed_slice().try_into().ok()?;
+        let length = (product(&numbers, &numbers) as f32).sqrt();
+        (length > 0.0).then_some(Self { numbers, length })
+    }
+
     /// Takes bytes that [`Sense::bytes`] gave.
     #[must_use]
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
-        let numbers: Vec<i8> = bytes.iter().map(|byte| byte.cast_signed()).collect();
-        numbers.into_boxed_slice().try_into().ok().map(Self)
+        Self::new(bytes.iter().map(|byte| byte.cast_signed()).collect())
     }
 
     /// Gives the bytes that it is kept as.
     #[must_use]
     pub fn bytes(&self) -> Vec<u8> {
-        self.0.iter().map(|number| number.cast_unsigned()).collect()
+        self.numbers.iter().map(|number| number.cast_unsigned()).collect()
     }
 
     /// Only the direction counts, so the largest number may have any size.
     fn of(numbers: &[f32]) -> Option<Self> {
         let largest = numbers.iter().fold(0.0_f32, |largest, number| largest.max(number.abs()));
-        let packed: Vec<i8> = numbers.iter().map(|number| (number / largest * 127.0).round() as i8).collect();
-        packed.into_boxed_slice().try_into().ok().map(Self)
+        Self::new(numbers.iter().map(|number| (number / largest * 127.0).round() as i8).collect())
     }
 
     /// Tells how near two texts are, up to 1.
     #[must_use]
     pub fn nearness(&self, other: &Self) -> f32 {
-        let product = |a: &Self, b: &Self| -> f32 {
-            a.0.iter().zip(b.0.iter()).map(|(a, b)| i32::from(*a) * i32::from(*b)).sum::<i32>() as f32
-        };
-        let lengths = (product(self, self) * product(other, other)).sqrt();
-        if lengths > 0.0 { product(self, other) / lengths } else { 0.0 }
+        product(&self.numbers, &other.numbers) as f32 / (self.length * other.length)
     }
+}
+
+fn product(a: &[i8; DIMENSIONS], b: &[i8; DIMENSIONS]) -> i32 {
+    a.iter().zip(b).map(|(a, b)| i32::from(*a) * i32::from(*b)).sum()
 }
 
 /// The encoder.
