@@ -32,6 +32,11 @@ def is_latin(piece):
     return all(ord(c) < 0x250 or 0x2010 <= ord(c) < 0x20D0 for c in piece)
 
 
+def is_special(piece):
+    """Tells whether a piece stands for something else than letters and signs."""
+    return len(piece) > 1 and piece.startswith("[")
+
+
 def in_bytes(matrix):
     """Gives a matrix in eight bits, and the factor of each row."""
     factors = np.abs(matrix).max(axis=1) / 127 + 1e-12
@@ -73,8 +78,7 @@ def main():
     vocabulary = open(os.path.join(model, "vocab.txt"), encoding="utf-8").read().split("\n")
     number = {piece: row for row, piece in enumerate(vocabulary) if piece}
     # By their bytes, as they are searched for.
-    pieces = sorted((piece for piece in number if is_latin(piece) and not piece.startswith("[")), key=str.encode)
-    pieces = SPECIAL + [piece for piece in pieces]
+    pieces = SPECIAL + sorted((piece for piece in number if is_latin(piece) and not is_special(piece)), key=str.encode)
 
     packed = Packed(weights)
     layers, heads = config["num_hidden_layers"], config["num_attention_heads"]

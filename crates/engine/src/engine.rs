@@ -32,6 +32,7 @@ use segue_signals::kin::Lexicon;
 use segue_signals::{Classifier, LoadError};
 use segue_store::Store;
 use std::sync::Arc;
+use tokio::sync::Semaphore;
 
 /// How far back the language of a conversation is looked for.
 const LANGUAGE_MESSAGES_MAX: usize = 10;
@@ -59,6 +60,8 @@ pub struct Engine {
     pub(crate) control: Arc<Control>,
     pub(crate) lexicon: Lexicon,
     pub(crate) encoder: &'static Encoder,
+    /// Who reads sessions with the encoder: one at a time.
+    pub(crate) reading: Semaphore,
     pub(crate) gists: Gists,
     pub(crate) states: States,
     pub(crate) clock: Arc<dyn Clock>,
@@ -102,6 +105,7 @@ impl Engine {
             control,
             lexicon,
             encoder,
+            reading: Semaphore::new(1),
             gists,
             states,
             clock,

@@ -5,7 +5,7 @@
 //! its own; when anything of a scope is erased, all gists of the scope go.
 
 use crate::engine::Engine;
-use crate::senses::{Draft, Exchange, Read};
+use crate::senses::{Draft, Exchange};
 use segue_core::entry::{Body, Record, Seq};
 use segue_core::scope::Key;
 use segue_core::segment;
@@ -184,12 +184,13 @@ impl Engine {
         let read = self.read_each(&state.scope, &readings).await;
         let views = readings.into_iter().map(|reading| reading.view);
         let about = |((session, view), records): ((&Number, Spans), Option<Vec<Record>>)| {
-            records.map(|records| self.about(*session, view, sight, &records))
+            records.map(|records| self.about(*session, view, sight, &records, look))
         };
         let read = sessions.iter().zip(views).zip(read).filter_map(about);
-        let (mut abouts, read): (Vec<About>, Vec<Read>) = read.unzip();
-        if look == Look::Sense {
-            let exchanges = self.exchanges(&state.scope, state.head, &read).await;
+        let (mut abouts, drafts): (Vec<About>, Vec<(Number, Vec<Draft>)>) = read.unzip();
+        if look == Look::Sense
+            && let Some(exchanges) = self.exchanges(&state.scope, state.head, &drafts).await
+        {
             abouts.iter_mut().zip(exchanges).for_each(|(about, exchanges)| about.exchanges = Some(exchanges));
         }
         abouts.into_iter().map(Arc::new).collect()
@@ -210,8 +211,15 @@ impl Engine {
         each
     }
 
-    /// Tells what a session is about by its words, and what its exchanges are made of.
-    fn about(&self, session: Number, view: Spans, sight: &Sight, records: &[Record]) -> (About, Read) {
+    /// Tells what a session is about by its words, and what its exchanges are made of where those are asked for.
+    fn about(
+        &self,
+        session: Number,
+        view: Spans,
+        sight: &Sight,
+        records: &[Record],
+        look: Look,
+    ) -> (About, (Number, Vec<Draft>)) {
         let (gist, messages, foreign) = (Gist::default(), Vec::new(), Vec::new());
         let mut about = About { session, gist, messages, exchanges: None, foreign, view };
         let mut drafts: Vec<Draft> = Vec::new();
@@ -223,15 +231,14 @@ impl Engine {
             }
             if sight.owner(place.segment, place.seq) == Some(session) {
                 self.lexicon.gather(&mut about.gist, search::words(&message.text));
-                Draft::gather(&mut drafts, (about.messages.len(), place.seq), role, &message.text);
+                if look == Look::Sense {
+                    Draft::gather(&mut drafts, (about.messages.len(), place.seq), role, &message.text);
+                }
                 about.messages.push(place);
             } else {
                 about.foreign.push(place);
             }
         }
-        let seqs = || about.messages.iter().map(|place| place.seq);
-        let (first, last) = (seqs().min().unwrap_or(Seq::ZERO), seqs().max().unwrap_or(Seq::ZERO));
-        let read = Read { session, first, last, drafts };
-        (about, read)
+        (about, (session, drafts))
     }
 }

@@ -6,24 +6,21 @@
 
 use crate::engine::Engine;
 use crate::gists::{About, Look, Place};
+use crate::recall::LAST_SESSIONS;
 use crate::senses::nearest;
 use segue_core::entry::{Body, Record};
 use segue_core::session::Number;
 use segue_core::span::{Span, Spans};
 use segue_core::state::State;
-use segue_signals::encoder::Sense;
+use segue_signals::encoder::{Sense, is_english};
 use segue_signals::kin::{self, Gist, Named, Near};
 use segue_store::Reading;
 use segue_store::search::{self, Hit, Query};
 use std::cmp::Reverse;
 use std::sync::Arc;
-use tokio::task::JoinHandle;
 
 /// How many sessions that words have found are compared.
 const COMPARED: usize = 8;
-
-/// How many sessions are compared where words do not decide.
-const COMPARED_MAX: usize = 64;
 
 /// From which score on words decide: if the best message has all that was asked for, and if it has not. With one word of
 /// two in common the wrong session comes first often enough.
@@ -69,42 +66,22 @@ impl Compared {
     }
 }
 
-/// A question, as far as it is understood.
-pub(crate) struct Asked {
-    gist: Gist,
-    /// Where it lies, if it is in English; that is being found out while the index is searched.
-    sense: Option<JoinHandle<Option<Sense>>>,
-}
-
 impl Engine {
-    /// Begins to understand a question.
-    pub(crate) fn asked(&self, question: &str) -> Asked {
-        let mut gist = Gist::default();
-        self.lexicon.gather(&mut gist, search::words(question));
-        let (encoder, text) = (self.encoder, question.to_owned());
-        let sense = gist.is_english().then(|| tokio::task::spawn_blocking(move || encoder.sense(&text)));
-        Asked { gist, sense }
-    }
-
     /// Weighs hits by what their sessions are about, and orders them anew.
-    pub(crate) async fn weigh_meaning(
-        &self,
-        state: &State,
-        query: &Query,
-        asked: Asked,
-        hits: &mut Vec<Hit>,
-    ) {
-        let Asked { gist: question, sense } = asked;
+    pub(crate) async fn weigh_meaning(&self, state: &State, query: &Query, hits: &mut Vec<Hit>) {
+        let mut question = Gist::default();
+        self.lexicon.gather(&mut question, search::words(&query.text));
         let decided = hits.first().is_some_and(|best| decides(best, &query.text));
-        let sense = sense.filter(|_| !decided);
+        // It is found out while sessions are compared by words.
+        let asks = !decided && is_english(&query.text) && question.has_english();
+        let sense = asks.then(|| self.sense(&query.text));
         let look = if sense.is_some() { Look::Sense } else { Look::Words };
-        let sessions = chosen(state, hits, if decided { 0 } else { COMPARED_MAX });
+        let sessions = chosen(state, hits, if decided { 0 } else { LAST_SESSIONS });
         let abouts = self.abouts(state, &query.sight, &sessions, look).await;
         let gists: Vec<&Gist> = abouts.iter().map(|about| &about.gist).collect();
         let near = kin::near(&question, &gists);
         let sense = match sense {
-            // Whoever cannot be asked has nothing to say; recall goes on by words.
-            Some(sense) => sense.await.ok().flatten(),
+            Some(sense) => sense.await,
             None => None,
         };
         let compared: Vec<Compared> = abouts

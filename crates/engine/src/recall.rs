@@ -19,6 +19,8 @@ use std::sync::Arc;
 pub const FRAGMENTS: usize = 5;
 /// How many fragments are recalled at most.
 pub const FRAGMENTS_MAX: usize = 50;
+/// How many of the last sessions are compared with a question where words do not decide.
+pub const LAST_SESSIONS: usize = 64;
 /// How many tokens the fragments take together if nothing else is said.
 pub const TOKENS: u64 = 2_000;
 /// How many tokens the fragments take together at most.
@@ -99,12 +101,11 @@ impl Engine {
         if recall.why.trim().is_empty() {
             return Err(Error::NoRationale);
         }
-        let asked = self.asked(&recall.query);
         let state = self.state(scope).await?;
         let sight = Arc::new(Sight::of(&state, recall.reach));
         let query = Query { text: recall.query.clone(), sight, limit: HITS };
         let mut hits = self.store.search(scope, &query).await?;
-        self.weigh_meaning(&state, &query, asked, &mut hits).await;
+        self.weigh_meaning(&state, &query, &mut hits).await;
         let said = hits.iter().filter_map(|hit| fragment(scope, hit, &recall.query, recall.why.trim()));
         let mut fragments: Vec<Fragment> = said.chain(self.recall_tasks(&state, recall).await?).collect();
         // Stable, so that what was said keeps its order.

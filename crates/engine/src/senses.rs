@@ -13,20 +13,21 @@ use segue_core::session::Number;
 use segue_signals::encoder::{self, Encoder, Sense};
 use segue_store::Impression;
 use segue_store::search::{Reach, Sight};
-use std::collections::{HashMap, HashSet};
+use std::cmp::Reverse;
+use std::collections::HashMap;
 use std::ops::Range;
 use std::panic::resume_unwind;
 use std::thread;
+use tokio::runtime::Handle;
 
 /// How much of an exchange is looked at, in bytes; the encoder reads less.
 const TEXT_BYTES_MAX: usize = 2_048;
 
-/// How many sessions are looked at before what was found out is kept.
-const PREPARED_AT_ONCE: usize = 16;
+/// Raised whenever the text of an exchange is made in another way: what was kept before is found out again.
+const TEXTS_VERSION: u32 = 1;
 
-/// How the names of exchanges are made (FNV-1a).
-const NAME_BASIS: u64 = 0xcbf2_9ce4_8422_2325;
-const NAME_PRIME: u64 = 0x0100_0000_01b3;
+/// How many sessions are looked at before what was found out is kept.
+const PREPARED_AT_ONCE: usize = 8;
 
 /// From how many texts on it is worth a thread more.
 const TEXTS_OF_A_THREAD: usize = 8;
@@ -36,16 +37,16 @@ const TEXTS_OF_A_THREAD: usize = 8;
 pub(crate) struct Exchange {
     /// Which of the session's messages.
     pub(crate) messages: Range<usize>,
-    /// Where it lies; nothing if it has no English in it.
+    /// Where it lies; nothing if it is not in English.
     pub(crate) sense: Option<Sense>,
 }
 
-/// An exchange that nobody has looked at yet.
+/// An exchange that was not looked at closely.
 #[derive(Debug)]
 pub(crate) struct Draft {
     messages: Range<usize>,
-    /// A number that only these messages have: what is kept of others is not taken for theirs.
-    name: u64,
+    /// What it is known by: where its messages lie, of which none ever changes.
+    seqs: Vec<Seq>,
     text: String,
 }
 
@@ -55,54 +56,69 @@ impl Draft {
         let open = drafts.last_mut().filter(|_| role != Role::User);
         let draft = match open {
             Some(draft) => draft,
-            None => drafts.push_mut(Self { messages: at..at, name: NAME_BASIS, text: String::new() }),
+            None => drafts.push_mut(Self { messages: at..at, seqs: Vec::new(), text: String::new() }),
         };
         draft.messages.end = at + 1;
-        let name = |name: u64, byte: u8| (name ^ u64::from(byte)).wrapping_mul(NAME_PRIME);
-        draft.name = seq.0.to_le_bytes().into_iter().fold(draft.name, name);
+        draft.seqs.push(seq);
         let room = TEXT_BYTES_MAX.saturating_sub(draft.text.len());
         draft.text.push_str(&text[..text.floor_char_boundary(room)]);
         draft.text.push('\n');
     }
 }
 
-/// A session as far as it was read: where it begins and ends, and its exchanges.
-#[derive(Debug)]
-pub(crate) struct Read {
-    pub(crate) session: Number,
-    pub(crate) first: Seq,
-    pub(crate) last: Seq,
-    pub(crate) drafts: Vec<Draft>,
-}
-
-/// What is kept of a session: where each exchange lies, by its name.
+/// What is known of a session's exchanges: where each lies.
 #[derive(Debug, Default)]
-struct Kept(HashMap<u64, Option<Sense>>);
+struct Known(HashMap<Vec<Seq>, Option<Sense>>);
 
-impl Kept {
-    /// Takes bytes that [`Kept::bytes`] gave, of this encoder; nothing from any others.
+impl Known {
+    /// Takes bytes that [`Known::bytes`] gave; from any others as far as they can be read.
     fn from_bytes(bytes: &[u8]) -> Self {
-        let mut kept = Self::default();
-        let Some(mut rest) = bytes.strip_prefix(&encoder::VERSION.to_le_bytes()) else { return kept };
-        while let Some((name, more)) = rest.split_first_chunk::<8>() {
-            let Some((length, more)) = more.split_first_chunk::<2>() else { break };
-            let length = usize::from(u16::from_le_bytes(*length));
-            let Some((sense, more)) = more.split_at_checked(length) else { break };
-            kept.0.insert(u64::from_le_bytes(*name), Sense::from_bytes(sense));
-            rest = more;
+        let mut known = Self::default();
+        let mut left = Left(bytes);
+        if left.number() == Some(encoder::VERSION) && left.number() == Some(TEXTS_VERSION) {
+            while let Some((seqs, sense)) = left.exchange() {
+                known.0.insert(seqs, sense);
+            }
         }
-        kept
+        known
     }
 
-    fn bytes(drafts: &[Draft], exchanges: &[Exchange]) -> Vec<u8> {
-        let mut bytes = encoder::VERSION.to_le_bytes().to_vec();
-        for (draft, exchange) in drafts.iter().zip(exchanges) {
+    fn bytes<'a>(exchanges: impl Iterator<Item = (&'a Draft, &'a Exchange)>) -> Vec<u8> {
+        let number = |number: usize| (number as u32).to_le_bytes();
+        let mut bytes = [encoder::VERSION.to_le_bytes(), TEXTS_VERSION.to_le_bytes()].concat();
+        for (draft, exchange) in exchanges {
             let sense = exchange.sense.as_ref().map(Sense::bytes).unwrap_or_default();
-            bytes.extend(draft.name.to_le_bytes());
-            bytes.extend((sense.len() as u16).to_le_bytes());
+            bytes.extend(number(draft.seqs.len()));
+            bytes.extend(draft.seqs.iter().flat_map(|seq| seq.0.to_le_bytes()));
+            bytes.extend(number(sense.len()));
             bytes.extend(sense);
         }
         bytes
+    }
+}
+
+/// Bytes that are not read yet.
+struct Left<'a>(&'a [u8]);
+
+impl Left<'_> {
+    fn bytes(&mut self, count: usize) -> Option<&[u8]> {
+        let (bytes, rest) = self.0.split_at_checked(count)?;
+        self.0 = rest;
+        Some(bytes)
+    }
+
+    fn number(&mut self) -> Option<u32> {
+        self.bytes(4)?.try_into().ok().map(u32::from_le_bytes)
+    }
+
+    fn exchange(&mut self) -> Option<(Vec<Seq>, Option<Sense>)> {
+        let count = self.number()? as usize;
+        let (seqs, _) = self.bytes(count.checked_mul(8)?)?.as_chunks::<8>();
+        let seqs = seqs.iter().map(|seq| Seq(u64::from_le_bytes(*seq))).collect();
+        match self.number()? as usize {
+            0 => Some((seqs, None)),
+            length => Some((seqs, Some(Sense::from_bytes(self.bytes(length)?)?))),
+        }
     }
 }
 
@@ -117,77 +133,104 @@ pub(crate) fn nearest(question: &Sense, exchanges: &[Exchange]) -> Option<(f64, 
 }
 
 impl Engine {
-    /// Looks at the sessions that were left, as closely as a recall may have to, and tells how many there were that nobody had
-    /// looked at. A recall does so itself, if it must, and takes the longer: some milliseconds for each exchange, once.
-    pub async fn prepare_recall(&self, scope: &scope::Key) -> Result<usize, Error> {
+    /// Looks at the last sessions that were left, so many of them, as closely as a recall may have to. What was found out
+    /// about one is kept, and not looked for again as long as the session stays as it is.
+    ///
+    /// A recall does so itself, if it must, and takes the longer: some milliseconds for each exchange.
+    pub async fn prepare_recall(&self, scope: &scope::Key, sessions_max: usize) -> Result<(), Error> {
         let state = self.state(scope).await?;
         let mut sessions: Vec<Number> = state.list().map(|(number, _)| number).collect();
-        let known = self.store.impressions(scope, &sessions).await?;
-        let known: HashSet<Number> = known.into_iter().map(|impression| impression.session).collect();
-        sessions.retain(|session| !known.contains(session) && state.latest() != Some(*session));
+        sessions.retain(|session| state.latest() != Some(*session));
+        sessions.sort_by_key(|session| Reverse((state.updated_at(*session), *session)));
+        sessions.truncate(sessions_max);
         for some in sessions.chunks(PREPARED_AT_ONCE) {
             let state = self.state(scope).await?;
             self.abouts(&state, &Sight::of(&state, Reach::Archived), some, Look::Sense).await;
         }
-        Ok(sessions.len())
+        Ok(())
     }
 
-    /// Finds out where the exchanges of sessions lie, which were read at a head; what is found out is kept.
-    pub(crate) async fn exchanges(&self, scope: &scope::Key, head: Seq, read: &[Read]) -> Vec<Vec<Exchange>> {
-        let mut kept = self.kept_senses(scope, read).await;
-        let is_new = |of: &Read, kept: &HashMap<Number, Kept>, draft: &Draft| {
-            !kept.get(&of.session).is_some_and(|kept| kept.0.contains_key(&draft.name))
-        };
-        let mut unknown: Vec<(Number, u64)> = Vec::new();
-        let mut texts: Vec<String> = Vec::new();
-        for of in read {
-            for draft in of.drafts.iter().filter(|draft| is_new(of, &kept, draft)) {
-                unknown.push((of.session, draft.name));
-                texts.push(draft.text.clone());
+    /// Finds out where the exchanges of sessions lie, which were read at a head, and keeps it. Nothing if nobody can be asked.
+    pub(crate) async fn exchanges(
+        &self,
+        scope: &scope::Key,
+        head: Seq,
+        sessions: &[(Number, Vec<Draft>)],
+    ) -> Option<Vec<Vec<Exchange>>> {
+        let mut known = self.known(scope, sessions).await;
+        let mut unknown: Vec<(Number, &Draft)> = Vec::new();
+        for (session, drafts) in sessions {
+            let known = known.entry(*session).or_default();
+            let news = drafts.iter().filter(|draft| !known.0.contains_key(&draft.seqs));
+            unknown.extend(news.map(|draft| (*session, draft)));
+        }
+        if !unknown.is_empty() {
+            let texts = unknown.iter().map(|(_, draft)| draft.text.clone()).collect();
+            for ((session, draft), sense) in unknown.iter().zip(self.senses(texts).await?) {
+                known.entry(*session).or_default().0.insert(draft.seqs.clone(), sense);
             }
         }
-        let changed: HashSet<Number> = unknown.iter().map(|(session, _)| *session).collect();
-        for ((session, name), sense) in unknown.into_iter().zip(self.senses(texts).await) {
-            kept.entry(session).or_default().0.insert(name, sense);
-        }
-        let exchange = |kept: Option<&Kept>, draft: &Draft| Exchange {
+        let exchange = |known: &mut Known, draft: &Draft| Exchange {
             messages: draft.messages.clone(),
-            sense: kept.and_then(|kept| kept.0.get(&draft.name)).cloned().flatten(),
+            sense: known.0.remove(&draft.seqs).flatten(),
         };
-        let of_session = |of: &Read| {
-            let kept = kept.get(&of.session);
-            of.drafts.iter().map(|draft| exchange(kept, draft)).collect::<Vec<_>>()
+        let mut of_session = |(session, drafts): &(Number, Vec<Draft>)| -> Vec<Exchange> {
+            let known = known.entry(*session).or_default();
+            drafts.iter().map(|draft| exchange(known, draft)).collect()
         };
-        let exchanges: Vec<Vec<Exchange>> = read.iter().map(of_session).collect();
-        let impression = |(of, exchanges): (&Read, &Vec<Exchange>)| Impression {
-            session: of.session,
-            first: of.first,
-            last: of.last,
-            bytes: Kept::bytes(&of.drafts, exchanges),
-        };
-        let news = read.iter().zip(&exchanges).filter(|(of, _)| changed.contains(&of.session));
-        let news: Vec<Impression> = news.map(impression).collect();
+        let exchanges: Vec<Vec<Exchange>> = sessions.iter().map(&mut of_session).collect();
+        let is_news = |session: Number| unknown.iter().any(|(of, _)| *of == session);
+        let news = sessions.iter().zip(&exchanges).filter(|((session, _), _)| is_news(*session));
+        let news = news.filter_map(|((session, drafts), exchanges)| impression(*session, drafts, exchanges));
+        let news: Vec<Impression> = news.collect();
         if !news.is_empty()
             && let Err(error) = self.store.keep_impressions(scope, head, news).await
         {
             // It is found out again next time.
             tracing::debug!(%error, "what was found out for recall is not kept");
         }
-        exchanges
+        Some(exchanges)
     }
 
-    async fn kept_senses(&self, scope: &scope::Key, read: &[Read]) -> HashMap<Number, Kept> {
-        let sessions: Vec<Number> = read.iter().map(|of| of.session).collect();
+    async fn known(&self, scope: &scope::Key, sessions: &[(Number, Vec<Draft>)]) -> HashMap<Number, Known> {
+        let sessions: Vec<Number> = sessions.iter().map(|(session, _)| *session).collect();
+        // What cannot be read is found out again.
         let impressions = self.store.impressions(scope, &sessions).await.unwrap_or_default();
-        impressions.into_iter().map(|found| (found.session, Kept::from_bytes(&found.bytes))).collect()
+        impressions.into_iter().map(|found| (found.session, Known::from_bytes(&found.bytes))).collect()
     }
 
-    /// Tells where texts lie, away from the threads that answer.
-    async fn senses(&self, texts: Vec<String>) -> Vec<Option<Sense>> {
-        let (encoder, count) = (self.encoder, texts.len());
-        let read = tokio::task::spawn_blocking(move || read(encoder, &texts)).await;
-        // Whoever cannot be asked has nothing to say; recall goes on by words.
-        read.unwrap_or_else(|_| vec![None; count])
+    /// Tells where many texts lie. One after the other, whoever asks: turns need the machine as well.
+    async fn senses(&self, texts: Vec<String>) -> Option<Vec<Option<Sense>>> {
+        let _permit = self.reading.acquire().await;
+        let encoder = self.encoder;
+        away(move || read(encoder, &texts)).await
+    }
+
+    /// Begins to find out where a question lies.
+    pub(crate) fn sense(&self, question: &str) -> impl Future<Output = Option<Sense>> + use<> {
+        let (encoder, question) = (self.encoder, question.to_owned());
+        let sense = away(move || encoder.sense(&question));
+        async { sense.await.flatten() }
+    }
+}
+
+fn impression(session: Number, drafts: &[Draft], exchanges: &[Exchange]) -> Option<Impression> {
+    let seqs = || drafts.iter().flat_map(|draft| &draft.seqs);
+    let (first, last) = (*seqs().min()?, *seqs().max()?);
+    Some(Impression { session, first, last, bytes: Known::bytes(drafts.iter().zip(exchanges)) })
+}
+
+/// Does some work, at once, away from the threads that answer, where there are others. Nothing if it fails.
+fn away<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> impl Future<Output = Option<T>> {
+    let begun = match Handle::try_current() {
+        Ok(runtime) => Ok(runtime.spawn_blocking(work)),
+        Err(_) => Err(work()),
+    };
+    async {
+        match begun {
+            Ok(begun) => begun.await.ok(),
+            Err(done) => Some(done),
+        }
     }
 }
 
@@ -206,4 +249,34 @@ fn read(encoder: &Encoder, texts: &[String]) -> Vec<Option<Sense>> {
             .flat_map(|share| share.join().unwrap_or_else(|panic| resume_unwind(panic)))
             .collect()
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_known_is_read_back_and_damage_is_no_knowledge() {
+        let mut drafts = Vec::new();
+        for (at, role, text) in
+            [(0, Role::User, "the bread is dense"), (1, Role::Assistant, "knead it"), (2, Role::User, "谢谢")]
+        {
+            Draft::gather(&mut drafts, (at, Seq(10 + at as u64)), role, text);
+        }
+        assert_eq!(drafts.iter().map(|draft| draft.messages.clone()).collect::<Vec<_>>(), [0..2, 2..3]);
+        let encoder = Encoder::builtin().unwrap();
+        let exchange =
+            |draft: &Draft| Exchange { messages: draft.messages.clone(), sense: encoder.sense(&draft.text) };
+        let exchanges: Vec<Exchange> = drafts.iter().map(exchange).collect();
+        let impression = impression(Number(1), &drafts, &exchanges).unwrap();
+        assert_eq!((impression.first, impression.last), (Seq(10), Seq(12)));
+        let known = Known::from_bytes(&impression.bytes);
+        assert_eq!(known.0.get(&[Seq(10), Seq(11)][..]), Some(&exchanges[0].sense));
+        assert_eq!(known.0.get(&[Seq(12)][..]), Some(&None));
+        for cut in 0..impression.bytes.len() {
+            assert!(Known::from_bytes(&impression.bytes[..cut]).0.len() < 2, "{cut}");
+        }
+        let other: Vec<u8> = [9_u32.to_le_bytes().as_slice(), &impression.bytes[4..]].concat();
+        assert!(Known::from_bytes(&other).0.is_empty(), "it is of another encoder");
+    }
 }

@@ -89,6 +89,8 @@ impl Row {
 #[derive(Debug, Clone, Default)]
 pub struct Gist {
     words: Vec<Arc<Word>>,
+    /// The words that each table has: their numbers, and where they stand among the words.
+    placed: [Vec<(u32, u32)>; TABLES],
     keys: HashSet<u64, Fast>,
     messages: Vec<[Vector; TABLES]>,
 }
@@ -209,14 +211,11 @@ impl Gist {
         self.words.len()
     }
 
-    /// Tells whether most of the words are English ones; a number says nothing about that.
+    /// Tells whether there is an English word among them; names and numbers have no meaning that could be compared.
     #[must_use]
-    pub fn is_english(&self) -> bool {
-        let words = self.words.iter().filter(|word| word.weight < 1.0);
-        let english = |word: &&Arc<Word>| word.rows[TABLES - 1].is_some_and(|row| row.say >= 1.0);
-        let (known, all) =
-            words.fold((0, 0), |(known, all), word| (known + usize::from(english(&word)), all + 1));
-        known > 0 && 2 * known >= all
+    pub fn has_english(&self) -> bool {
+        let made_to_find = |word: &Arc<Word>| word.rows[TABLES - 1].is_some_and(|row| row.say >= 1.0);
+        self.words.iter().any(made_to_find)
     }
 
     fn add_to(&mut self, message: &mut [Vector; TABLES], word: &Arc<Word>) {
@@ -230,6 +229,9 @@ impl Gist {
 
     fn add(&mut self, word: Arc<Word>) {
         if self.keys.insert(word.named.key) {
+            for (placed, row) in self.placed.iter_mut().zip(&word.rows) {
+                placed.extend(row.map(|_| (word.number, self.words.len() as u32)));
+            }
             self.words.push(word);
         }
     }
@@ -246,9 +248,11 @@ impl Gist {
     fn kin_in(&self, table: usize, word: &Word, cosines: &mut Cosines) -> f32 {
         let Some(row) = &word.rows[table] else { return 0.0 };
         let mut nearest = [0.0_f32; NEAREST];
-        for other in &self.words {
-            let Some(theirs) = &other.rows[table] else { continue };
-            let mut cosine = cosines.of(other.number, || row.unit.dot(&theirs.unit));
+        for (number, at) in &self.placed[table] {
+            let mut cosine = cosines.of(*number, || {
+                let other = self.words[*at as usize].rows[table].as_ref();
+                other.map_or(0.0, |other| row.unit.dot(&other.unit))
+            });
             for place in &mut nearest {
                 if cosine > *place {
                     std::mem::swap(place, &mut cosine);
@@ -312,7 +316,7 @@ impl Cosines {
     }
 }
 
-/// Tells how near sessions are to a question, in their order.
+/// Tells how near sessions are to a question, in their order. All gists must be of one lexicon.
 #[must_use]
 pub fn near(question: &Gist, sessions: &[&Gist]) -> Vec<Near> {
     let by_words = by_words(question, sessions);

@@ -128,7 +128,8 @@ fn x1_announcements_of_an_older_format_are_known_by_their_entry() {
     let older = Connection::open(&path).unwrap();
     let strip = "UPDATE standing SET mind = json_remove(mind, '$.retiring.1.entry', '$.retiring.2.entry')";
     assert_eq!(older.execute(strip, []).unwrap(), 1);
-    let unlist = "DROP TABLE impressions; DROP INDEX scopes_newest; ALTER TABLE scopes DROP COLUMN listed;
+    let unlist = "DROP TRIGGER impressions_erased; DROP TRIGGER impressions_dropped; DROP TABLE impressions;
+                  DROP INDEX scopes_newest; ALTER TABLE scopes DROP COLUMN listed;
                   ALTER TABLE scopes RENAME COLUMN updated_at TO clock;
                   CREATE INDEX scopes_newest ON scopes (clock DESC, key)";
     older.execute_batch(unlist).unwrap();

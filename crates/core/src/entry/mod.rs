@@ -169,7 +169,7 @@ impl Kind {
         Role::ALL.into_iter().find(|role| Self::of(*role) == self)
     }
 
-    /// Tells whether the entry takes away what was said: whoever has read that before has to let it go.
+    /// Tells whether what was said before the entry may be gone after it: whoever has read that has to let it go.
     pub fn erases(self) -> bool {
         matches!(self, Self::Cleared | Self::Pruned | Self::Deleted | Self::Erased)
     }

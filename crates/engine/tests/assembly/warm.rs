@@ -217,6 +217,7 @@ fn m_d2_a_warm_recall_is_the_one_that_is_read_anew() {
 
 /// What the sentence encoder says is kept by the store as well: there the engine is compared with one that finds nothing kept.
 #[test]
+#[allow(clippy::disallowed_methods, reason = "plays another program, which forgets what was kept")]
 fn m_d2_a_recall_by_what_is_kept_is_the_one_that_is_read_anew() {
     let folder = tempfile::tempdir().unwrap();
     let file = |number: usize| folder.path().join(format!("{number}.db"));

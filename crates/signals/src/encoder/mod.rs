@@ -4,13 +4,14 @@
 //! no word in common. A short question takes some milliseconds; that is why it is asked only where words do not decide.
 
 mod arithmetic;
+mod english;
 mod layer;
 mod matrix;
 mod pieces;
 mod weights;
 
 use crate::assets;
-use crate::text::is_han;
+pub use english::is_english;
 use layer::{Layer, Norm};
 use matrix::Rows;
 use pieces::Pieces;
@@ -104,7 +105,7 @@ impl Encoder {
         self.senses(&[text]).pop().flatten()
     }
 
-    /// Tells where texts lie, in their order; nothing for one that has no English in it.
+    /// Tells where texts lie, in their order; nothing for one that is not in English.
     #[must_use]
     pub fn senses(&self, texts: &[&str]) -> Vec<Option<Sense>> {
         let tokens: Vec<Vec<usize>> = texts.iter().map(|text| self.tokens(text)).collect();
@@ -124,15 +125,9 @@ impl Encoder {
         senses
     }
 
-    /// Cuts a text into tokens; none if it is no text for this encoder.
+    /// Cuts a text into tokens; none if it is not in English.
     fn tokens(&self, text: &str) -> Vec<usize> {
-        let (mut letters, mut foreign) = (0_u32, 0_u32);
-        for letter in text.chars().filter(|letter| letter.is_alphabetic()) {
-            letters += 1;
-            // A character says about as much as three letters.
-            foreign += if is_han(letter) { 3 } else { u32::from(!letter.is_ascii()) };
-        }
-        if letters == 0 || foreign * 2 > letters { Vec::new() } else { self.pieces.of(text, TOKENS_MAX) }
+        if is_english(text) { self.pieces.of(text, TOKENS_MAX) } else { Vec::new() }
     }
 }
 

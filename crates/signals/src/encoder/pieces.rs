@@ -1,5 +1,6 @@
 //! Pieces: a text as the encoder knows it, whole words where it knows them and parts of them where it does not.
 
+use crate::text::is_han;
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
@@ -103,8 +104,8 @@ fn words(text: &str) -> Vec<String> {
         .flat_map(char::to_lowercase)
         .nfd()
         .filter(|letter| !is_combining_mark(*letter));
-    for letter in letters {
-        if letter.is_alphanumeric() {
+    for letter in letters.filter(|letter| !is_format(*letter)) {
+        if letter.is_alphanumeric() && !is_han(letter) {
             match words.last_mut().filter(|_| is_open) {
                 Some(word) => word.push(letter),
                 None => words.push(letter.into()),
@@ -118,4 +119,9 @@ fn words(text: &str) -> Vec<String> {
         }
     }
     words
+}
+
+/// Tells whether a character only says how others are to be shown: a soft hyphen, a space of no width.
+fn is_format(letter: char) -> bool {
+    matches!(letter, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{feff}')
 }

@@ -33,7 +33,8 @@ fn words_are_cut_as_the_model_was_taught() {
     assert_eq!(cut(TEXTS[0]), "[CLS] my sour ##dou ##gh loaf comes out dense . [SEP]");
     assert_eq!(cut(TEXTS[2]), "[CLS] the server web ##0 ##3 ran out of disk space at 3 a . m . ! [SEP]");
     assert_eq!(cut("Café in São Paulo, don’t"), "[CLS] cafe in sao paulo , don ’ t [SEP]");
-    assert_eq!(cut("面包 and ﷽"), "[CLS] [UNK] and [UNK] [SEP]");
+    assert_eq!(cut("面包 and ﷽"), "[CLS] [UNK] [UNK] and [UNK] [SEP]");
+    assert_eq!(cut("git提交 [x] soft\u{ad}ware"), "[CLS] gi ##t [UNK] [UNK] [ x ] software [SEP]");
     assert_eq!(cut(&"x".repeat(101)), "[CLS] [UNK] [SEP]");
     assert_eq!(encoder().pieces.of(&"the cat ".repeat(500), TOKENS_MAX).len(), TOKENS_MAX);
 }

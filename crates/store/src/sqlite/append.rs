@@ -1,7 +1,6 @@
 //! Appending: the one transaction of a turn.
 
 use super::fault::OrFault;
-use super::impressions;
 use super::index;
 use super::query;
 use super::rows::{self, ScopeId, entry_id, micros, seq_of};
@@ -32,9 +31,6 @@ pub(super) fn append(db: &Connection, known: Option<ScopeId>, append: &Append) -
         db.prepare_cached("INSERT INTO seen (scope, message_id, seq) VALUES (?1, ?2, ?3)")
             .and_then(|mut insert| insert.execute(params![scope.0, id.0, seq.0 as i64]))
             .or_fault()?;
-    }
-    if let (Some(first), Some(last)) = (append.erase.iter().min(), append.erase.iter().max()) {
-        impressions::forget(db, scope, *first, *last)?;
     }
     for seq in &append.erase {
         let going = query::entry(db, entry_id(scope, *seq))?;

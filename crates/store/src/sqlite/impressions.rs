@@ -1,4 +1,4 @@
-//! Impressions: what was found out about sessions, kept beside the index for searching.
+//! Impressions: what was found out about sessions, kept beside the index for searching. Triggers let them go.
 
 use super::fault::OrFault;
 use super::rows::{self, ScopeId, entry_id, seq_of};
@@ -57,12 +57,4 @@ fn is_erased(db: &Connection, scope: ScopeId, after: Seq, through: Seq) -> Resul
         }
     }
     Ok(false)
-}
-
-/// Lets the impressions go that have to do with any entry from one to another.
-pub(super) fn forget(db: &Connection, scope: ScopeId, first: Seq, last: Seq) -> Result<(), Error> {
-    db.prepare_cached("DELETE FROM impressions WHERE scope = ?1 AND first <= ?3 AND last >= ?2")
-        .and_then(|mut delete| delete.execute(params![scope.0, first.0 as i64, last.0 as i64]))
-        .or_fault()
-        .map(drop)
 }

@@ -1,5 +1,5 @@
 -- What a program has found out about sessions for recall, so that it need not find it out again. A session's row is gone
--- together with any message between `first` and `last`; nothing is read from it that the messages do not say.
+-- together with any message between `first` and `last`, also if a program erases that which does not know this table.
 CREATE TABLE impressions (
     scope   INTEGER NOT NULL,
     session INTEGER NOT NULL,
@@ -8,3 +8,10 @@ CREATE TABLE impressions (
     bytes   BLOB NOT NULL,
     PRIMARY KEY (scope, session)
 );
+CREATE INDEX impressions_of ON impressions (scope, first, last);
+
+CREATE TRIGGER impressions_erased AFTER UPDATE OF body ON entries WHEN NEW.body IS NULL
+BEGIN DELETE FROM impressions
+    WHERE scope = NEW.id >> 32 AND first <= NEW.id & 0xffffffff AND last >= NEW.id & 0xffffffff; END;
+CREATE TRIGGER impressions_dropped AFTER INSERT ON garbage
+BEGIN DELETE FROM impressions WHERE scope = NEW.scope AND first <= NEW.last AND last >= NEW.first; END;

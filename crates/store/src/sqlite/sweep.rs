@@ -1,7 +1,6 @@
 //! Sweeping: deletes the content of segments that nobody sees any more.
 
 use super::fault::OrFault;
-use super::impressions;
 use super::index;
 use super::rows::{ScopeId, entry_id};
 use crate::error::Error;
@@ -20,7 +19,6 @@ pub(super) fn step(db: &mut Connection) -> Result<Option<usize>, Error> {
         Ok((ScopeId(row.get(0)?), row.get::<_, i64>(1)?, row.get::<_, i64>(2)?, row.get::<_, i64>(3)?))
     });
     let Some((scope, segment, first, last)) = next.optional().or_fault()? else { return Ok(None) };
-    impressions::forget(&transaction, scope, Seq(first as u64), Seq(last as u64))?;
     let (first, last) = (entry_id(scope, Seq(first as u64)), entry_id(scope, Seq(last as u64)));
     index::forget_segment(&transaction, scope, (first, last), segment, ENTRIES_MAX)?;
     let deleted = transaction
