@@ -21,8 +21,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// How many messages of a session it is compared by.
 const MESSAGES_MAX: usize = 16;
 
-/// How many words the gists that are kept have together.
+/// How many words the gists that are kept have together, and as how many an exchange counts that was looked at closely.
 const WORDS_MAX: usize = 400_000;
+const EXCHANGE_WORDS: usize = 16;
 
 /// How many entries are looked through for erasures; after more of them the gists are made anew.
 const LOOKED_THROUGH_MAX: usize = 512;
@@ -58,6 +59,11 @@ pub(crate) struct About {
 }
 
 impl About {
+    /// Tells how much is kept, in words.
+    fn size(&self) -> usize {
+        self.gist.word_count() + EXCHANGE_WORDS * self.exchanges.as_ref().map_or(0, Vec::len)
+    }
+
     /// Tells whether reading the session again would give the same.
     fn holds(&self, view: &Spans, sight: &Sight) -> bool {
         let is_own = |place: &Place| sight.owner(place.segment, place.seq) == Some(self.session);
@@ -109,11 +115,8 @@ impl Gists {
             return;
         }
         let mut scopes = self.lock();
-        let words: usize = scopes
-            .values()
-            .flat_map(|kept| kept.sessions.values())
-            .map(|about| about.gist.word_count())
-            .sum();
+        let words: usize =
+            scopes.values().flat_map(|kept| kept.sessions.values()).map(|about| about.size()).sum();
         if words > WORDS_MAX {
             // What is used is soon known again.
             scopes.clear();

@@ -130,6 +130,9 @@ fn chosen(state: &State, hits: &[Hit], others_max: usize) -> Vec<Number> {
             sessions.push(hit.session);
         }
     }
+    if others_max == 0 {
+        return sessions;
+    }
     let mut others: Vec<Number> = state.list().map(|(number, _)| number).collect();
     others.sort_by_key(|number| Reverse((state.updated_at(*number), *number)));
     others.retain(|number| !sessions.contains(number));
