@@ -27,9 +27,8 @@ use segue_core::message::{Message, Role};
 use segue_core::policy::Policy;
 use segue_core::scope;
 use segue_core::state::State;
-use segue_signals::encoder::Encoder;
+use segue_signals::Classifier;
 use segue_signals::kin::Lexicon;
-use segue_signals::{Classifier, LoadError};
 use segue_store::Store;
 use std::sync::Arc;
 use tokio::sync::Semaphore;
@@ -59,7 +58,6 @@ pub struct Engine {
     pub(crate) classifier: Arc<Classifier>,
     pub(crate) control: Arc<Control>,
     pub(crate) lexicon: Lexicon,
-    pub(crate) encoder: &'static Encoder,
     /// Who reads sessions with the encoder: one at a time.
     pub(crate) reading: Semaphore,
     pub(crate) gists: Gists,
@@ -94,7 +92,6 @@ impl Engine {
         let classifier = Arc::new(Classifier::builtin()?);
         let control = Arc::new(Control::new(&config, &|_| None));
         let lexicon = Lexicon::new(Arc::clone(&classifier), named)?;
-        let encoder = Encoder::builtin().map_err(LoadError::from)?;
         let (clock, ids) = (Arc::new(SystemClock), Arc::new(RandomIds));
         let (bells, contents, texts) = (Bells::default(), Contents::default(), Texts::default());
         let (host, recents, beside, gists) = (None, Recents::default(), Beside::default(), Gists::default());
@@ -104,7 +101,6 @@ impl Engine {
             classifier,
             control,
             lexicon,
-            encoder,
             reading: Semaphore::new(1),
             gists,
             states,

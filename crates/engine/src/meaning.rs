@@ -7,7 +7,7 @@
 use crate::engine::Engine;
 use crate::gists::{About, Look, Place};
 use crate::recall::LAST_SESSIONS;
-use crate::senses::nearest;
+use crate::senses::{nearest, sense};
 use segue_core::entry::{Body, Record};
 use segue_core::session::Number;
 use segue_core::span::{Span, Spans};
@@ -74,7 +74,7 @@ impl Engine {
         let decided = hits.first().is_some_and(|best| decides(best, &query.text));
         // It is found out while sessions are compared by words.
         let asks = !decided && is_english(&query.text) && question.has_english();
-        let sense = asks.then(|| self.sense(&query.text));
+        let sense = asks.then(|| sense(&query.text));
         let look = if sense.is_some() { Look::Sense } else { Look::Words };
         let sessions = chosen(state, hits, if decided { 0 } else { LAST_SESSIONS });
         let abouts = self.abouts(state, &query.sight, &sessions, look).await;

@@ -4,7 +4,6 @@ use jiff::SignedDuration;
 
 use crate::boundary::{Outcome, Output};
 use crate::embed::{Table, TableError};
-use crate::encoder::EncoderError;
 use crate::evidence;
 use crate::features::{Features, Read, Reader};
 use crate::intent;
@@ -15,7 +14,7 @@ use crate::semantic::{Relevance, RelevanceMethod};
 use crate::text::Window;
 use crate::{Probability, assets};
 
-/// Why what is shipped with the library cannot be loaded.
+/// Why the classifier cannot be loaded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LoadError {
     /// The word table.
@@ -24,9 +23,6 @@ pub enum LoadError {
     /// The weights.
     #[error(transparent)]
     Model(#[from] ModelError),
-    /// The sentence encoder.
-    #[error(transparent)]
-    Encoder(#[from] EncoderError),
 }
 
 /// Everything that is said about one message.

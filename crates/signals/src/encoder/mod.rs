@@ -143,6 +143,9 @@ impl WithSimd for Read<'_> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) -> Self::Output {
         let Self { encoder, texts } = self;
+        if texts.iter().all(Vec::is_empty) {
+            return vec![None; texts.len()];
+        }
         let mut state: Vec<f32> = Vec::new();
         for (place, token) in texts.iter().flat_map(|tokens| tokens.iter().enumerate()) {
             let begin = state.len();

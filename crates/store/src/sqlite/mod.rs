@@ -6,6 +6,7 @@
 mod append;
 mod audit;
 mod audit_search;
+mod desk;
 mod fault;
 mod impressions;
 mod index;

@@ -1,15 +1,13 @@
 //! The one writer. A turn that nobody else waits for is written at once, where it is; the turns that come meanwhile go
 //! to a thread that lets them share a commit.
 
-use super::fault::{OrFault, fault};
-use super::rows::{self, ScopeId};
-use super::{append, impressions, index, sweep};
+use super::desk::{Answer, Answers, Desk, Turn};
 use crate::error::Error;
 use crate::types::{Append, Impression};
 use rusqlite::Connection;
-use segue_core::entry::{Bytes, Record, Seq};
+use segue_core::entry::Seq;
 use segue_core::scope::Key;
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
@@ -33,14 +31,6 @@ const COMPANY_SHARE: u32 = 8;
 const WAL_PAGES_IDLE_MAX: usize = 1_000;
 const WAL_PAGES_BUSY_MAX: usize = 16_000;
 
-/// How many scopes' numbers are kept.
-const IDS_MAX: usize = 10_000;
-
-/// About how many pages a step of indexing writes.
-const INDEX_PAGES: usize = 1_000;
-
-type Answer<T> = oneshot::Sender<Result<T, Error>>;
-
 enum Job {
     Append(Box<Append>, Answer<()>),
     /// Those of one who brings many: they have a commit of their own.
@@ -57,12 +47,6 @@ enum Chore {
     Checkpoint(Waiting),
 }
 
-/// An append, and who waits for it.
-type Turn = (Box<Append>, Answer<()>);
-
-/// Those who wait for a commit, and what each will be told.
-type Answers = Vec<(Answer<()>, Result<(), Error>)>;
-
 /// A handle to the writing thread, which ends when the handle is dropped.
 #[derive(Debug)]
 pub(super) struct Writer {
@@ -77,9 +61,7 @@ impl Writer {
     /// Starts the thread.
     pub(super) fn start(connection: Connection) -> Result<Self, Error> {
         let (jobs, inbox) = mpsc::channel(WAITING_MAX);
-        let ids = HashMap::new();
-        let desk = Desk { db: connection, ids, pages: 0, forget: false, before: (0, Duration::ZERO) };
-        let desk = Arc::new(Mutex::new(desk));
+        let desk = Arc::new(Mutex::new(Desk::new(connection)));
         let clerk = Clerk { desk: Arc::clone(&desk), inbox };
         let thread = std::thread::Builder::new()
             .name("segue-sqlite-writer".to_owned())
@@ -235,7 +217,7 @@ impl Clerk {
                 desk.write_all(turns);
             }
             for chore in chores {
-                desk.run_chore(chore);
+                run(&mut desk, chore);
             }
             let limit = if self.inbox.is_empty() { WAL_PAGES_IDLE_MAX } else { WAL_PAGES_BUSY_MAX };
             desk.checkpoint(limit);
@@ -282,179 +264,13 @@ impl Clerk {
     }
 }
 
-/// What is written with, by one at a time.
-#[derive(Debug)]
-struct Desk {
-    db: Connection,
-    /// The numbers of scopes that were written to. A number may be wrong (a commit that failed leaves it to another scope),
-    /// so a row is only taken for a scope's if it has its key.
-    ids: HashMap<Key, ScopeId>,
-    /// About how many pages were written since the write-ahead log was last taken in.
-    pages: usize,
-    /// Something was erased or deleted, and the write-ahead log still holds it.
-    forget: bool,
-    /// How many turns shared the commit before, and how long it took.
-    before: (usize, Duration),
-}
-
-impl Desk {
-    fn run_chore(&mut self, chore: Chore) {
-        match chore {
-            Chore::Sweep(answer) => {
-                let swept = self.sweep();
-                self.forget |= !matches!(swept, Ok(0));
-                self.forget();
-                let _ = answer.send(swept);
-            }
-            Chore::Index(scope, answer) => {
-                self.pages += INDEX_PAGES;
-                let _ = answer.send(index::step(&mut self.db, &scope));
-            }
-            Chore::Keep(scope, head, kept, answer) => {
-                self.pages += kept.len();
-                let _ = answer.send(impressions::keep(&mut self.db, &scope, head, &kept));
-            }
-            // It is looked at after every job.
-            Chore::Checkpoint(_waiting) => {}
-        }
+fn run(desk: &mut Desk, chore: Chore) {
+    // Who has gone meanwhile need not be told.
+    match chore {
+        Chore::Sweep(answer) => drop(answer.send(desk.sweep())),
+        Chore::Index(scope, answer) => drop(answer.send(desk.index(&scope))),
+        Chore::Keep(scope, head, kept, answer) => drop(answer.send(desk.keep(&scope, head, &kept))),
+        // It is looked at after every job.
+        Chore::Checkpoint(_waiting) => {}
     }
-
-    /// Writes the turns of one who brings many, in one transaction, up to the first that cannot be.
-    ///
-    /// Each was decided on the one before. A later one may still expect the head that it finds, if somebody else wrote as
-    /// many entries as it misses: it would be appended to a log that it does not know.
-    fn write_all(&mut self, mut turns: VecDeque<Turn>) {
-        if let Some(first) = turns.pop_front() {
-            let is_written = |written: &Answers| written.last().is_none_or(|(_, result)| result.is_ok());
-            self.write(first, |written| is_written(written).then(|| turns.pop_front()).flatten());
-            // A sync for many says nothing about how many come by themselves.
-            self.before.0 = 1;
-        }
-    }
-
-    /// Writes a turn, and those that come while it is being written, in one transaction; each of them
-    /// whole or not at all. All are answered once it is durable.
-    fn write(&mut self, first: Turn, next: impl FnMut(&Answers) -> Option<Turn>) {
-        let mut answers = Vec::new();
-        let done = self.transaction(first, &mut answers, next);
-        if done.is_err() {
-            let _ = self.roll_back();
-        }
-        self.forget();
-        for (answer, result) in answers {
-            let _ = answer.send(match &done {
-                Ok(()) => result,
-                Err(error) => Err(error.for_another()),
-            });
-        }
-    }
-
-    fn transaction(
-        &mut self,
-        first: Turn,
-        answers: &mut Answers,
-        mut next: impl FnMut(&Answers) -> Option<Turn>,
-    ) -> Result<(), Error> {
-        let (append, answer) = first;
-        self.note(&append);
-        answers.push((answer, Ok(())));
-        self.execute("BEGIN IMMEDIATE")?;
-        // The first one has the transaction to itself: if it fails, all is taken back.
-        if let Err(error) = self.append(&append) {
-            answers[0].1 = Err(error);
-            self.roll_back()?;
-            self.execute("BEGIN IMMEDIATE")?;
-        }
-        while let Some((append, answer)) = next(answers) {
-            self.note(&append);
-            answers.push((answer, Ok(())));
-            self.execute("SAVEPOINT turn")?;
-            if let Err(error) = self.append(&append) {
-                self.execute("ROLLBACK TO turn")?;
-                if let Some((_, result)) = answers.last_mut() {
-                    *result = Err(error);
-                }
-            }
-            self.execute("RELEASE turn")?;
-        }
-        let begun = Instant::now();
-        self.execute("COMMIT")?;
-        self.before = (answers.len(), begun.elapsed());
-        Ok(())
-    }
-
-    fn append(&mut self, append: &Append) -> Result<(), Error> {
-        let known = self.ids.get(append.scope()).copied();
-        let id = append::append(&self.db, known, append)?;
-        if known != Some(id) {
-            if self.ids.len() >= IDS_MAX {
-                self.ids.clear();
-            }
-            self.ids.insert(append.scope().clone(), id);
-        }
-        Ok(())
-    }
-
-    /// Finds the head of a scope.
-    fn head(&self, scope: &Key) -> Result<Option<Seq>, Error> {
-        if let Some(id) = self.ids.get(scope)
-            && let Some(head) = rows::head(&self.db, *id, scope)?
-        {
-            return Ok(Some(head));
-        }
-        Ok(rows::find(&self.db, scope)?.map(|(_, head)| head))
-    }
-
-    fn execute(&self, sql: &str) -> Result<(), Error> {
-        self.db.prepare_cached(sql).and_then(|mut statement| statement.execute([])).or_fault().map(drop)
-    }
-
-    fn roll_back(&self) -> Result<(), Error> {
-        // On a full disk SQLite may have done so by itself.
-        if self.db.is_autocommit() { Ok(()) } else { self.execute("ROLLBACK") }
-    }
-
-    /// Takes the write-ahead log in and empties it, if it holds what was erased or deleted: who is told that
-    /// something is gone must find it gone.
-    fn forget(&mut self) {
-        if self.forget {
-            // Another reader may be in the way: then it is tried again with the next turn.
-            let done = self.db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0));
-            self.forget = !matches!(done, Ok(0));
-        }
-    }
-
-    /// Notes what an append means for the write-ahead log.
-    fn note(&mut self, append: &Append) {
-        self.pages += pages(append);
-        self.forget |= !append.erase.is_empty();
-    }
-
-    fn sweep(&mut self) -> Result<usize, Error> {
-        let mut segments = 0;
-        while let Some(done) = sweep::step(&mut self.db)? {
-            segments += done;
-        }
-        Ok(segments)
-    }
-
-    /// Takes the write-ahead log into the database once it is long, after everybody was answered.
-    fn checkpoint(&mut self, pages_max: usize) {
-        if self.pages <= pages_max {
-            return;
-        }
-        self.pages = 0;
-        if let Err(error) = self.db.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(())) {
-            tracing::warn!(error = %fault(error), "the write-ahead log could not be taken in");
-        }
-    }
-}
-
-/// Guesses how many pages an append writes: those of the log, of the scopes and often of their list, and its bodies.
-fn pages(append: &Append) -> usize {
-    let body = |record: &Record| match &record.bytes {
-        Bytes::Kept(text) => text.len(),
-        Bytes::Erased(_) => 0,
-    };
-    3 + append.records.iter().map(body).sum::<usize>() / 4_096
 }
