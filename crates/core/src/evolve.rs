@@ -9,6 +9,7 @@ use crate::Timestamp;
 use crate::decision::Cause;
 use crate::digest::Digest;
 use crate::entry::{Asked, Body, Branched, Merged, Opened, Record, Resumed, Sealed, Seq, Unreadable};
+use crate::extras::{Question, Rotation, ScopeExtras};
 use crate::memory;
 use crate::message::Role;
 use crate::pins::{Pinned, Pins};
@@ -16,7 +17,6 @@ use crate::retention;
 use crate::segment;
 use crate::session::{Id, Number, Origin, Session, Status};
 use crate::span::Spans;
-use crate::standing::{Question, Rotation, Standing};
 use crate::state::State;
 use crate::task::fold;
 use crate::title;
@@ -105,7 +105,7 @@ pub(crate) fn fold_in(state: &mut State, entry: &Record, body: &Body) -> Result<
             Ok(())
         }
         Body::Named(named) => {
-            title::take_in(standing_mut(state), entry.seq, named);
+            title::take_in(extras_mut(state), entry.seq, named);
             Ok(())
         }
         Body::Merged(merged) => merge(state, entry, merged),
@@ -113,12 +113,12 @@ pub(crate) fn fold_in(state: &mut State, entry: &Record, body: &Body) -> Result<
         Body::Cleared(of) => clear(state, entry, of.session),
         Body::Asked(asked) => ask(state, entry, asked),
         Body::Answered => {
-            standing_mut(state).question = None;
+            extras_mut(state).question = None;
             Ok(())
         }
         Body::Controlled(controlled) => {
             session_mut(state, entry, controlled.session)?;
-            let models = &mut standing_mut(state).control_models;
+            let models = &mut extras_mut(state).control_models;
             match &controlled.model {
                 Some(model) => _ = models.insert(controlled.session, model.clone()),
                 None => _ = models.remove(&controlled.session),
@@ -128,22 +128,22 @@ pub(crate) fn fold_in(state: &mut State, entry: &Record, body: &Body) -> Result<
         Body::Task(step) => {
             session_mut(state, entry, step.session)?;
             let clock = state.clock;
-            let fits = fold::step(standing_mut(state), entry, clock, step);
+            let fits = fold::step(extras_mut(state), entry, clock, step);
             if fits { Ok(()) } else { Err(Misfit::Task { seq: entry.seq, session: step.session }) }
         }
         Body::Observation(observing) => {
-            fold::observe(standing_mut(state), entry, observing);
+            fold::observe(extras_mut(state), entry, observing);
             Ok(())
         }
         Body::Pinned(pinned) => pin(state, entry, pinned),
         Body::WorkCommit(_) | Body::Worded(_) | Body::Compacted(_) | Body::Copied(_) => Ok(()),
         Body::Archived(archived) => {
-            memory::take_in(standing_mut(state), archived);
+            memory::take_in(extras_mut(state), archived);
             Ok(())
         }
         Body::Retiring(retiring) => {
             let clock = state.clock;
-            retention::take_in(standing_mut(state), entry.seq, clock, retiring);
+            retention::take_in(extras_mut(state), entry.seq, clock, retiring);
             Ok(())
         }
         Body::Erased(erased) => {
@@ -174,25 +174,25 @@ fn count(state: &mut State, entry: &Record) -> Result<(), Misfit> {
     state.messages += 1;
     if role == Role::User {
         open.last_user_at = Some(clock);
-        hear(state);
+        count_user_message(state);
     }
     Ok(())
 }
 
 /// Whatever the user says next settles a question, and is one more message since the rotation.
-fn hear(state: &mut State) {
-    if state.standing.question.is_none() && state.standing.rotation.is_none() {
+fn count_user_message(state: &mut State) {
+    if state.extras.question.is_none() && state.extras.rotation.is_none() {
         return;
     }
-    let standing = standing_mut(state);
-    standing.question = None;
-    if let Some(rotation) = &mut standing.rotation {
+    let extras = extras_mut(state);
+    extras.question = None;
+    if let Some(rotation) = &mut extras.rotation {
         rotation.heard = rotation.heard.saturating_add(1);
     }
 }
 
-fn standing_mut(state: &mut State) -> &mut Standing {
-    Arc::make_mut(&mut state.standing)
+fn extras_mut(state: &mut State) -> &mut ScopeExtras {
+    Arc::make_mut(&mut state.extras)
 }
 
 fn ask(state: &mut State, entry: &Record, asked: &Asked) -> Result<(), Misfit> {
@@ -201,10 +201,10 @@ fn ask(state: &mut State, entry: &Record, asked: &Asked) -> Result<(), Misfit> {
     // The question stands right behind the message that it is about.
     let before = open.messages.saturating_sub(1);
     let (segment, clock) = (open.number, state.clock);
-    let standing = standing_mut(state);
+    let extras = extras_mut(state);
     let Asked { held, cause, older, intent } = *asked;
-    standing.question = Some(Question { held, segment, before, cause, older, intent });
-    standing.asked_at = Some(clock);
+    extras.question = Some(Question { held, segment, before, cause, older, intent });
+    extras.asked_at = Some(clock);
     Ok(())
 }
 
@@ -281,10 +281,10 @@ fn open_new(state: &mut State, entry: &Record, opened: &Opened) -> Result<(), Mi
     push_boundary(state, Boundary::Created { from, to: opened.session, at: entry.seq });
     if let Some(cause) = opened.cause {
         let clock = state.clock;
-        let standing = standing_mut(state);
-        standing.rotation = Some(Rotation { from, to: opened.session, cause, heard: 0 });
+        let extras = extras_mut(state);
+        extras.rotation = Some(Rotation { from, to: opened.session, cause, heard: 0 });
         if cause == Cause::Semantic {
-            standing.shifted_at = Some(clock);
+            extras.shifted_at = Some(clock);
         }
     }
     Ok(())
@@ -325,9 +325,9 @@ fn seal(state: &mut State, entry: &Record, sealed: &Sealed) -> Result<(), Misfit
 
 /// Forgets the question and the rotation: the segment that they were about is over.
 fn let_go(state: &mut State) {
-    if state.standing.question.is_some() || state.standing.rotation.is_some() {
-        let standing = standing_mut(state);
-        (standing.question, standing.rotation) = (None, None);
+    if state.extras.question.is_some() || state.extras.rotation.is_some() {
+        let extras = extras_mut(state);
+        (extras.question, extras.rotation) = (None, None);
     }
 }
 
@@ -340,7 +340,7 @@ fn merge(state: &mut State, entry: &Record, merged: &Merged) -> Result<(), Misfi
     into.spans = into.spans.union(&spans);
     into.updated_at = into.updated_at.max(updated_at);
     move_latest(state, merged.from, merged.into);
-    join_standing(state, merged.from, merged.into);
+    join_extras(state, merged.from, merged.into);
     let boundaries = Arc::make_mut(&mut state.boundaries);
     boundaries.forget(merged.from);
     boundaries.forget(merged.into);
@@ -353,21 +353,21 @@ fn pin(state: &mut State, entry: &Record, pinned: &Pinned) -> Result<(), Misfit>
     Ok(())
 }
 
-fn join_standing(state: &mut State, from: Number, into: Number) {
-    if state.standing.archived.contains_key(&from) {
-        memory::join(standing_mut(state), from, into);
+fn join_extras(state: &mut State, from: Number, into: Number) {
+    if state.extras.archived.contains_key(&from) {
+        memory::join(extras_mut(state), from, into);
     }
-    if retention::knows(&state.standing, from) || retention::knows(&state.standing, into) {
-        retention::join(standing_mut(state), from, into);
+    if retention::knows(&state.extras, from) || retention::knows(&state.extras, into) {
+        retention::join(extras_mut(state), from, into);
     }
-    if state.standing.tasks.contains_key(&from) || state.standing.kept.contains_key(&from) {
-        fold::join(standing_mut(state), from, into);
+    if state.extras.tasks.contains_key(&from) || state.extras.kept.contains_key(&from) {
+        fold::join(extras_mut(state), from, into);
     }
 }
 
 fn follow_task(state: &mut State, from: Number, to: Number, taken: &Spans) {
-    if state.standing.tasks.contains_key(&from) {
-        fold::follow(standing_mut(state), from, to, taken);
+    if state.extras.tasks.contains_key(&from) {
+        fold::follow(extras_mut(state), from, to, taken);
     }
 }
 
@@ -392,7 +392,7 @@ fn undo(state: &mut State, entry: &Record) -> Result<(), Misfit> {
             let updated_at = created.updated_at;
             give_back(state, entry, from, &back, updated_at)?;
             move_latest(state, to, from);
-            join_standing(state, to, from);
+            join_extras(state, to, from);
         }
         Boundary::Resumed { from, to, at, taken } => {
             let resumed = session_mut(state, entry, to)?;
@@ -401,8 +401,8 @@ fn undo(state: &mut State, entry: &Record) -> Result<(), Misfit> {
             let updated_at = resumed.updated_at;
             give_back(state, entry, from, &since.union(&taken), updated_at)?;
             move_latest(state, to, from);
-            if state.standing.tasks.contains_key(&to) {
-                fold::go_back(standing_mut(state), to, from, at);
+            if state.extras.tasks.contains_key(&to) {
+                fold::go_back(extras_mut(state), to, from, at);
             }
         }
         Boundary::Cleared { session, view } => {

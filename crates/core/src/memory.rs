@@ -5,8 +5,8 @@
 //! cannot be lost, and what is taken out of it is written with the mark that it was, in one append.
 
 use crate::entry::Seq;
+use crate::extras::ScopeExtras;
 use crate::session::Number;
-use crate::standing::Standing;
 use crate::state::State;
 use serde::{Deserialize, Serialize};
 
@@ -121,7 +121,7 @@ impl Status {
 pub fn queue(state: &State) -> impl Iterator<Item = Number> {
     let latest = state.latest();
     let waits = move |number: &Number| {
-        let seen = state.standing.archived.get(number).copied().unwrap_or(Seq::ZERO);
+        let seen = state.extras.archived.get(number).copied().unwrap_or(Seq::ZERO);
         Some(*number) != latest && end(state, *number).is_some_and(|end| end > seen)
     };
     let mut waiting: Vec<Number> = state.list().map(|(number, _)| number).filter(waits).collect();
@@ -135,31 +135,31 @@ pub fn end(state: &State, session: Number) -> Option<Seq> {
 }
 
 /// Folds in what was taken from a session.
-pub(crate) fn take_in(standing: &mut Standing, archived: &Archived) {
-    let seen = standing.archived.entry(archived.session).or_insert(Seq::ZERO);
+pub(crate) fn take_in(extras: &mut ScopeExtras, archived: &Archived) {
+    let seen = extras.archived.entry(archived.session).or_insert(Seq::ZERO);
     *seen = archived.upto.max(*seen);
     let session = archived.session;
     let memory =
         |taken: &Taken| Memory { entry: taken.entry, session, source: taken.source, status: Status::Kept };
-    standing.memories.extend(archived.taken.iter().map(memory));
+    extras.memories.extend(archived.taken.iter().map(memory));
 }
 
 /// Folds in that entries were erased: what they remembered is forgotten.
-pub(crate) fn forget(standing: &mut Standing, erased: &[Seq]) {
-    for memory in standing.memories.iter_mut().filter(|memory| erased.contains(&memory.entry)) {
+pub(crate) fn forget(extras: &mut ScopeExtras, erased: &[Seq]) {
+    for memory in extras.memories.iter_mut().filter(|memory| erased.contains(&memory.entry)) {
         memory.status = Status::Forgotten;
     }
 }
 
 /// Tells whether entries that were erased remembered anything.
-pub(crate) fn any_in(standing: &Standing, erased: &[Seq]) -> bool {
-    standing.memories.iter().any(|memory| erased.contains(&memory.entry))
+pub(crate) fn any_in(extras: &ScopeExtras, erased: &[Seq]) -> bool {
+    extras.memories.iter().any(|memory| erased.contains(&memory.entry))
 }
 
 /// Folds in that one session went into another one: what was looked at there was looked at.
-pub(crate) fn join(standing: &mut Standing, from: Number, into: Number) {
-    if let Some(seen) = standing.archived.remove(&from) {
-        let into = standing.archived.entry(into).or_insert(Seq::ZERO);
+pub(crate) fn join(extras: &mut ScopeExtras, from: Number, into: Number) {
+    if let Some(seen) = extras.archived.remove(&from) {
+        let into = extras.archived.entry(into).or_insert(Seq::ZERO);
         *into = seen.max(*into);
     }
 }

@@ -5,10 +5,10 @@
 
 use crate::Timestamp;
 use crate::entry::Seq;
+use crate::extras::ScopeExtras;
 use crate::memory;
 use crate::notice::Notice;
 use crate::session::Number;
-use crate::standing::Standing;
 use crate::state::State;
 use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
@@ -151,7 +151,7 @@ impl State {
     /// Returns the announcement that a session will go, unless something was said in it since, or it is the latest one.
     pub fn farewell(&self, session: Number) -> Option<&Farewell> {
         self.live(session)?;
-        let farewell = self.standing.retiring.get(&session)?;
+        let farewell = self.extras.retiring.get(&session)?;
         if self.latest() == Some(session) {
             return None;
         }
@@ -161,19 +161,19 @@ impl State {
 
     /// Tells whether a person wants a session to be kept.
     pub fn is_kept(&self, session: Number) -> bool {
-        self.standing.spared.contains(&session)
+        self.extras.spared.contains(&session)
     }
 }
 
 /// Makes the notice of what was announced and not yet told. It costs nothing where nothing is announced.
 pub(crate) fn untold(state: &State, now: Timestamp, zone: &TimeZone) -> Option<Notice> {
-    let standing = &state.standing;
+    let extras = &state.extras;
     let waits = |farewell: &Farewell| farewell.word == Word::Untold;
-    if !standing.retiring.values().any(waits) {
+    if !extras.retiring.values().any(waits) {
         return None;
     }
     let going = || {
-        let numbers = standing.retiring.keys().filter(|number| !state.is_kept(**number));
+        let numbers = extras.retiring.keys().filter(|number| !state.is_kept(**number));
         numbers.filter_map(|number| Some((*number, state.farewell(*number).filter(|f| waits(f))?)))
     };
     let sessions: Vec<Number> = going().map(|(number, _)| number).collect();
@@ -184,48 +184,48 @@ pub(crate) fn untold(state: &State, now: Timestamp, zone: &TimeZone) -> Option<N
 }
 
 /// Folds in what happens to sessions before they go.
-pub(crate) fn take_in(standing: &mut Standing, entry: Seq, at: Timestamp, retiring: &Retiring) {
+pub(crate) fn take_in(extras: &mut ScopeExtras, entry: Seq, at: Timestamp, retiring: &Retiring) {
     match retiring {
         Retiring::Announced { sessions, due } => {
             let farewell = |going: &Going| {
                 (going.session, Farewell { entry, at, due: *due, past: going.past, word: Word::Untold })
             };
-            standing.retiring.extend(sessions.iter().map(farewell));
+            extras.retiring.extend(sessions.iter().map(farewell));
         }
         Retiring::Withdrawn { sessions } => {
-            standing.retiring.retain(|number, _| !sessions.contains(number));
+            extras.retiring.retain(|number, _| !sessions.contains(number));
         }
         Retiring::Told => {
-            for farewell in standing.retiring.values_mut().filter(|farewell| farewell.word == Word::Untold) {
+            for farewell in extras.retiring.values_mut().filter(|farewell| farewell.word == Word::Untold) {
                 farewell.due = farewell.due_told(at);
                 farewell.word = Word::Told;
             }
         }
         Retiring::Kept { session } => {
-            standing.retiring.remove(session);
-            standing.spared.insert(*session);
+            extras.retiring.remove(session);
+            extras.spared.insert(*session);
         }
-        Retiring::Released { session } => _ = standing.spared.remove(session),
+        Retiring::Released { session } => _ = extras.spared.remove(session),
     }
 }
 
 /// Tells whether anything is known here about a session.
-pub(crate) fn knows(standing: &Standing, session: Number) -> bool {
-    standing.retiring.contains_key(&session) || standing.spared.contains(&session)
+pub(crate) fn knows(extras: &ScopeExtras, session: Number) -> bool {
+    extras.retiring.contains_key(&session) || extras.spared.contains(&session)
 }
 
 /// Folds in that a session is gone.
-pub(crate) fn forget(standing: &mut Standing, session: Number) {
-    standing.retiring.remove(&session);
-    standing.spared.remove(&session);
+pub(crate) fn forget(extras: &mut ScopeExtras, session: Number) {
+    extras.retiring.remove(&session);
+    extras.spared.remove(&session);
 }
 
 /// Folds in that one session went into another one: who wanted the first to be kept wants what it said to be kept.
-pub(crate) fn join(standing: &mut Standing, from: Number, into: Number) {
+pub(crate) fn join(extras: &mut ScopeExtras, from: Number, into: Number) {
     // What was announced of either was not announced of both together.
-    standing.retiring.remove(&from);
-    standing.retiring.remove(&into);
-    if standing.spared.remove(&from) {
-        standing.spared.insert(into);
+    extras.retiring.remove(&from);
+    extras.retiring.remove(&into);
+    if extras.spared.remove(&from) {
+        extras.spared.insert(into);
     }
 }

@@ -3,12 +3,12 @@
 use crate::Timestamp;
 use crate::digest::Digest;
 use crate::entry::Seq;
+use crate::extras::ScopeExtras;
 use crate::refusal::Refusal;
 use crate::scope;
 use crate::segment;
 use crate::session::{self, Number, Session};
 use crate::span::{Span, Spans};
-use crate::standing::Standing;
 use crate::task::refusal::TaskRefusal;
 use crate::undo::Boundaries;
 use std::collections::BTreeMap;
@@ -45,7 +45,7 @@ pub struct State {
     /// What can be undone.
     pub boundaries: Arc<Boundaries>,
     /// What is kept in mind between messages.
-    pub standing: Arc<Standing>,
+    pub extras: Arc<ScopeExtras>,
 }
 
 impl State {
@@ -64,7 +64,7 @@ impl State {
             sessions: Arc::default(),
             segments: Arc::default(),
             boundaries: Arc::default(),
-            standing: Arc::default(),
+            extras: Arc::default(),
         }
     }
 
@@ -123,7 +123,7 @@ impl State {
 
     /// Refuses to make one session of two that both have an open task: neither task may be lost.
     pub(crate) fn two_tasks(&self, a: Number, b: Number) -> Result<(), Refusal> {
-        match (self.standing.open_task(a), self.standing.open_task(b)) {
+        match (self.extras.open_task(a), self.extras.open_task(b)) {
             (Some(_), Some(_)) => Err(Refusal::Task(TaskRefusal::TwoTasks(a, b))),
             _ => Ok(()),
         }

@@ -4,8 +4,8 @@
 //! goes with any message of its session that is erased.
 
 use crate::entry::{Named, Seq};
+use crate::extras::ScopeExtras;
 use crate::session::{Number, Status};
-use crate::standing::Standing;
 use crate::state::State;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -38,7 +38,7 @@ pub enum TitledBy {
 pub fn queue(state: &State) -> impl Iterator<Item = Number> {
     let waits = |number: &Number| {
         let messages = state.messages_of(*number);
-        let named = state.standing.names.get(number);
+        let named = state.extras.names.get(number);
         messages > 0 && named.is_none_or(|name| messages >= name.messages.saturating_mul(2))
     };
     let untitled = state.list().filter(|(_, session)| session.title.is_none()).map(|(number, _)| number);
@@ -57,7 +57,7 @@ pub fn entries(state: &State, session: Number) -> BTreeSet<Seq> {
 /// it.
 fn made(state: &State, session: Number) -> BTreeSet<Seq> {
     let of = with_merged(state, session);
-    of.iter().filter_map(|number| state.standing.names.get(number)).map(|name| name.entry).collect()
+    of.iter().filter_map(|number| state.extras.names.get(number)).map(|name| name.entry).collect()
 }
 
 fn with_merged(state: &State, session: Number) -> BTreeSet<Number> {
@@ -77,21 +77,21 @@ fn with_merged(state: &State, session: Number) -> BTreeSet<Number> {
 }
 
 /// Folds in that a model named a session.
-pub(crate) fn take_in(standing: &mut Standing, entry: Seq, named: &Named) {
-    standing.names.insert(named.session, Name { entry, messages: named.messages });
+pub(crate) fn take_in(extras: &mut ScopeExtras, entry: Seq, named: &Named) {
+    extras.names.insert(named.session, Name { entry, messages: named.messages });
 }
 
 /// Folds in that a session is gone.
 pub(crate) fn forget(state: &mut State, session: Number) {
-    if state.standing.names.contains_key(&session) {
-        Arc::make_mut(&mut state.standing).names.remove(&session);
+    if state.extras.names.contains_key(&session) {
+        Arc::make_mut(&mut state.extras).names.remove(&session);
     }
 }
 
 /// Folds in that entries were erased: the titles that they held are gone.
 pub(crate) fn forget_entries(state: &mut State, erased: &[Seq]) {
-    if state.standing.names.values().any(|name| erased.contains(&name.entry)) {
-        Arc::make_mut(&mut state.standing).names.retain(|_, name| !erased.contains(&name.entry));
+    if state.extras.names.values().any(|name| erased.contains(&name.entry)) {
+        Arc::make_mut(&mut state.extras).names.retain(|_, name| !erased.contains(&name.entry));
     }
     let gone = |seq: &Seq| erased.contains(seq);
     let titled = state.sessions.iter().filter(|(_, session)| session.title_entries.iter().any(gone));

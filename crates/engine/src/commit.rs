@@ -166,7 +166,7 @@ impl Engine {
             true => self.carry_over(turn, prior).await,
             false => None,
         };
-        Ok(Command::Hear { message: message.clone(), observed: Box::new(observed), summary })
+        Ok(Command::UserMessage { message: message.clone(), observed: Box::new(observed), summary })
     }
 
     /// Takes a message that was written into what is known about its session; after a boundary it is read again.

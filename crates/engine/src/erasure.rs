@@ -150,12 +150,11 @@ impl Engine {
     /// Finds the titles, and what is remembered, of sessions that are not listed because what they said cannot be read:
     /// those stand elsewhere, and outlive it.
     async fn outlived(&self, state: &State, going: &BTreeSet<Seq>) -> Result<Vec<Seq>, Error> {
-        let standing = &state.standing;
+        let extras = &state.extras;
         let is_hidden = |session: &Number| !state.sessions.contains_key(session);
-        let named =
-            standing.names.iter().filter(|(session, _)| is_hidden(session)).map(|(_, name)| name.entry);
+        let named = extras.names.iter().filter(|(session, _)| is_hidden(session)).map(|(_, name)| name.entry);
         let is_kept = |memory: &&Memory| memory.status == Status::Kept && !going.contains(&memory.source);
-        let remembered = standing.memories.iter().filter(is_kept).map(|memory| memory.entry);
+        let remembered = extras.memories.iter().filter(is_kept).map(|memory| memory.entry);
         let mut found: Vec<Seq> = named.chain(remembered).collect();
         for record in self.store.log(&state.scope, Seq::ZERO, usize::MAX).await? {
             if let Ok(Body::Renamed(renamed)) = record.body()

@@ -121,7 +121,7 @@ impl Engine {
             titled_by,
             messages: state.messages_of(number),
             active: state.latest() == Some(number),
-            state: state.standing.task_state(number),
+            state: state.extras.task_state(number),
             parent: session.parent.map(|parent| state.key(parent)),
             created_at: session.created_at,
             updated_at: state.updated_at(number).unwrap_or(session.updated_at),

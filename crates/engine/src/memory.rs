@@ -92,7 +92,7 @@ impl Engine {
     pub async fn memories(&self, scope: &scope::Key) -> Result<Vec<Memory>, Error> {
         let state = self.state(scope).await?;
         let mut list = Vec::new();
-        for known in state.standing.memories.iter().filter(|memory| memory.status == Status::Kept) {
+        for known in state.extras.memories.iter().filter(|memory| memory.status == Status::Kept) {
             let Some(record) = self.store.get(scope, known.entry).await? else { continue };
             let at = record.at;
             if let Ok(Body::Remembered(Remembered { session, kind, text, source })) = record.body() {
@@ -123,7 +123,7 @@ impl Engine {
 
     async fn worth_keeping(&self, state: &State, session: Number) -> Result<Option<Kept>, Error> {
         let Some(upto) = memory::end(state, session) else { return Ok(None) };
-        let seen = state.standing.archived.get(&session).copied().unwrap_or(Seq::ZERO);
+        let seen = state.extras.archived.get(&session).copied().unwrap_or(Seq::ZERO);
         let told = self.messages(state, session, MESSAGES_MAX).await?;
         // A summary that was carried over says what another session said.
         let own = told.iter().filter(|told| told.message.as_ref().is_some_and(|m| m.carried_from.is_none()));
@@ -143,7 +143,7 @@ impl Engine {
 }
 
 fn remembered(state: &State) -> usize {
-    state.standing.memories.iter().filter(|memory| memory.status == Status::Kept).count()
+    state.extras.memories.iter().filter(|memory| memory.status == Status::Kept).count()
 }
 
 /// A scope belongs to one person if its key names one. Groups do not, nor does `main`, where all direct messages

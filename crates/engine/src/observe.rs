@@ -71,10 +71,10 @@ impl Engine {
             },
             ..Observed::default()
         };
-        if state.standing.question.is_some() {
+        if state.extras.question.is_some() {
             observed.answer = answer::read_answer(text).map(answered);
         }
-        if state.standing.rotation.is_some() {
+        if state.extras.rotation.is_some() {
             observed.objection = match objection::reads_as_objection(text) {
                 objection::Objection::Whole => Objection::Whole,
                 objection::Objection::Leading => Objection::Leading,
@@ -134,7 +134,7 @@ impl Engine {
     /// earlier ones if it does not belong to the latest.
     async fn compare(&self, state: &State, text: &str, observed: &mut Observed) {
         let watched =
-            state.standing.rotation.as_ref().filter(|rotation| {
+            state.extras.rotation.as_ref().filter(|rotation| {
                 rotation.cause == Cause::Semantic && rotation.heard <= WATCHED_MESSAGES_MAX
             });
         if let Some(rotation) = watched {
@@ -198,7 +198,7 @@ impl Engine {
 
 /// Tells whether a message needs a summary at hand: a new session may begin with it.
 pub(crate) fn may_carry(state: &State, observed: &Observed) -> bool {
-    observed.window.band >= Window::Critical || state.standing.question.is_some()
+    observed.window.band >= Window::Critical || state.extras.question.is_some()
 }
 
 pub(crate) fn meaning(relevance: Relevance) -> Meaning {

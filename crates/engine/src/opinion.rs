@@ -71,7 +71,7 @@ impl Engine {
 
     /// Returns the chain of models that help to decide in the latest session.
     pub(crate) fn chain(&self, state: &State) -> Chain {
-        let own = state.latest().and_then(|latest| state.standing.control_models.get(&latest));
+        let own = state.latest().and_then(|latest| state.extras.control_models.get(&latest));
         Chain::for_scope(own.map(String::as_str), &state.scope, &self.config)
     }
 

@@ -334,7 +334,7 @@ async fn along(store: &dyn Store, state: &State, entries: &[Seq]) -> Result<Vec<
     // A model's title was made of what was said by then, in its session or in one that it was split or forked from. It is
     // soon made anew.
     let first = entries.iter().min().copied();
-    let made = state.standing.names.values().map(|name| name.entry);
+    let made = state.extras.names.values().map(|name| name.entry);
     found.extend(made.filter(|entry| Some(*entry) > first && !entries.contains(entry)));
     while let Some(parent) = sessions.pop_first() {
         for (number, _) in state.list().filter(|(_, session)| session.parent == Some(parent)) {

@@ -77,7 +77,7 @@ impl Engine {
             false => self.past_of(&state, &keep, now).await?,
         };
         let is_past = |number: &Number| past.iter().any(|going| going.session == *number);
-        let announced = state.standing.retiring.keys();
+        let announced = state.extras.retiring.keys();
         let stays = announced.filter(|number| !is_past(number)).copied().collect();
         let mut plan =
             Retained { stays, due: now.checked_add(grace).unwrap_or(Timestamp::MAX), ..Retained::default() };
@@ -113,7 +113,7 @@ impl Engine {
         // As in P-8: the oldest go first, work that was left open after them, the active one never.
         let active = state.latest();
         let stays = |session: Number| Some(session) == active || state.is_kept(session);
-        let at_work = |session: Number| state.standing.open_task(session).is_some();
+        let at_work = |session: Number| state.extras.open_task(session).is_some();
         sessions.sort_by_key(|session| Reverse((stays(*session), at_work(*session), *session)));
         let mut going = Vec::new();
         let (mut count, mut total) = (0, 0);

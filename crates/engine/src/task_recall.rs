@@ -19,7 +19,7 @@ impl Engine {
     /// Finds lines of compacted tasks that have what is looked for, the best first.
     pub(crate) async fn recall_tasks(&self, state: &State, recall: &Recall) -> Result<Vec<Fragment>, Error> {
         let mut found = Vec::new();
-        if state.standing.compactions == 0 {
+        if state.extras.compactions == 0 {
             return Ok(found);
         }
         for kept in self.kept(&state.scope).await? {

@@ -39,7 +39,7 @@ impl Engine {
         let state = self.state(scope).await?;
         let waiting: Vec<Number> = title::queue(&state).take(SESSIONS_MAX).collect();
         for session in waiting {
-            let own = state.standing.control_models.get(&session);
+            let own = state.extras.control_models.get(&session);
             let chain = Chain::for_scope(own.map(String::as_str), scope, &self.config);
             if chain.named().is_empty() {
                 continue;
@@ -81,7 +81,7 @@ impl Engine {
         if let Some(title) = &session.title {
             return Ok(Some((title.as_str().to_owned(), TitledBy::Person)));
         }
-        if let Some(name) = state.standing.names.get(&number)
+        if let Some(name) = state.extras.names.get(&number)
             && let Some(record) = self.store.get(&state.scope, name.entry).await?
             && let Ok(Body::Named(named)) = record.body()
         {

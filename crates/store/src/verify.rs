@@ -215,7 +215,7 @@ fn differences(folded: &State, stored: Option<&State>) -> Vec<String> {
     compare("the count of messages", folded.messages == stored.messages);
     compare("the open segment", folded.open == stored.open);
     compare("the list of boundaries", folded.boundaries == stored.boundaries);
-    compare("what the scope keeps in mind", folded.standing == stored.standing);
+    compare("what the scope keeps in mind", folded.extras == stored.extras);
     for number in folded.sessions.keys().chain(stored.sessions.keys()).collect::<BTreeSet<_>>() {
         let same = folded.sessions.get(number) == stored.sessions.get(number);
         compare(&format!("session {number}"), same);

@@ -121,7 +121,7 @@ fn x1_announcements_of_an_older_format_are_known_by_their_entry() {
             let announce = Command::Announce { going, stays: Vec::new(), due: world.now };
             world.run(&announce).await.unwrap();
         }
-        world.state().await.standing.retiring.clone()
+        world.state().await.extras.retiring.clone()
     });
     assert!(before[&Number(1)].entry < before[&Number(2)].entry);
     drop(world);
@@ -137,7 +137,7 @@ fn x1_announcements_of_an_older_format_are_known_by_their_entry() {
     drop(older);
     let world = World::new(open_sqlite(&path).unwrap());
     block_on(async {
-        assert_eq!(world.state().await.standing.retiring, before);
+        assert_eq!(world.state().await.extras.retiring, before);
         world.verify().await;
     });
 }

@@ -26,7 +26,7 @@ async fn list(common: &Common, engine: &Engine, scope: Option<scope::Key>) -> an
     for scope in memory::scopes(engine, scope).await? {
         let state = engine.state(&scope).await?;
         let zone = engine.config().time_zone_for(&scope, None);
-        for number in state.standing.retiring.keys() {
+        for number in state.extras.retiring.keys() {
             let Some(farewell) = state.farewell(*number) else { continue };
             let key = state.key(*number);
             let (due, past) = (farewell.due, farewell.past.name());

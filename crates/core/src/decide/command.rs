@@ -10,7 +10,7 @@ use crate::pins;
 use crate::retention::{Forewarned, Going, Wish};
 use crate::session::{Number, Title};
 use crate::span::Cut;
-use crate::task::past::Past;
+use crate::task::history::TaskHistory;
 
 /// What is asked of a scope.
 #[derive(Debug, Clone, PartialEq)]
@@ -23,7 +23,7 @@ pub enum Command {
         message: Message,
     },
     /// A message of the person, with what was observed about it.
-    Hear {
+    UserMessage {
         /// What is said.
         message: Message,
         /// What was observed.
@@ -153,7 +153,7 @@ pub enum Command {
     /// A command whose task's past was read back, because it asked for that.
     Knowing {
         /// What was read back.
-        past: Box<Past>,
+        past: Box<TaskHistory>,
         /// The command.
         command: Box<Self>,
     },

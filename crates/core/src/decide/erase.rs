@@ -1,6 +1,6 @@
 //! Erase: the bodies of messages go on request; their hashes stay, so that the proof still holds.
 
-use super::{Decided, Desk, Verdict};
+use super::{Decided, DecisionBuilder, Verdict};
 use crate::decision::Action;
 use crate::entry::{Body, Erased, Seq};
 use crate::memory::{Memory, Status};
@@ -8,28 +8,32 @@ use crate::notice::Notice;
 use crate::refusal::Refusal;
 use std::collections::BTreeSet;
 
-pub(super) fn erase(mut desk: Desk<'_>, entries: &[Seq], along: &[Seq]) -> Result<Decided, Refusal> {
-    let session = desk.latest()?;
+pub(super) fn erase(
+    mut builder: DecisionBuilder<'_>,
+    entries: &[Seq],
+    along: &[Seq],
+) -> Result<Decided, Refusal> {
+    let session = builder.latest()?;
     if entries.is_empty() {
         return Err(Refusal::NothingToErase);
     }
-    let about = desk.note_command()?;
+    let about = builder.note_command()?;
     // Who erases one of a session's titles means all of them: an older one must not come back.
-    let state = desk.state();
+    let state = builder.state();
     let titles = state.sessions.values().filter(|s| s.title_entries.iter().any(|seq| entries.contains(seq)));
     let titles: BTreeSet<Seq> = titles.flat_map(|session| session.title_entries.iter().copied()).collect();
-    let names: BTreeSet<Seq> = state.standing.names.values().map(|name| name.entry).collect();
+    let names: BTreeSet<Seq> = state.extras.names.values().map(|name| name.entry).collect();
     let said = entries.iter().filter(|seq| !titles.contains(seq) && !names.contains(seq)).count();
     let notice = Notice::Erased { entries: u32::try_from(said).unwrap_or(u32::MAX) };
     // What a message said must not live on as the description of a task or in memory.
-    let copies = entries.iter().filter_map(|seq| desk.state().standing.copies.get(seq));
+    let copies = entries.iter().filter_map(|seq| builder.state().extras.copies.get(seq));
     let told = |memory: &&Memory| memory.status == Status::Kept && entries.contains(&memory.source);
-    let memories = desk.state().standing.memories.iter().filter(told).map(|memory| &memory.entry);
+    let memories = builder.state().extras.memories.iter().filter(told).map(|memory| &memory.entry);
     let known: BTreeSet<Seq> = entries.iter().copied().collect();
     let titles = titles.difference(&known);
     let entries: Vec<Seq> =
         entries.iter().chain(copies).chain(memories).chain(along).chain(titles).copied().collect();
-    desk.draft.push(Body::Erased(Erased { entries: entries.clone() }))?;
-    desk.erase.extend(&entries);
-    desk.close(Verdict::commanded(Action::Command, "erase", session, notice).about(about))
+    builder.draft.push(Body::Erased(Erased { entries: entries.clone() }))?;
+    builder.erase.extend(&entries);
+    builder.close(Verdict::commanded(Action::Command, "erase", session, notice).about(about))
 }

@@ -1,33 +1,33 @@
 //! A reply to a session that may not be latest any more: it goes where it was asked for, in a small
 //! segment of its own, and `latest` stays where it is.
 
-use super::{Decided, Desk, say};
+use super::{Decided, DecisionBuilder, say};
 use crate::entry::{Body, Of};
 use crate::message::{Message, Role};
 use crate::refusal::Refusal;
 use crate::session::{Number, Status};
 
 pub(super) fn reply(
-    mut desk: Desk<'_>,
+    mut builder: DecisionBuilder<'_>,
     role: Role,
     message: &Message,
     session: Number,
 ) -> Result<Decided, Refusal> {
-    let session = home(&desk, session)?;
-    if desk.state().latest() == Some(session) {
-        return say::say(desk, role, message);
+    let session = home(&builder, session)?;
+    if builder.state().latest() == Some(session) {
+        return say::say(builder, role, message);
     }
-    desk.draft.push(Body::Attached(Of { session }))?;
-    let about = desk.draft.push(Body::Message(role, message.clone()))?;
-    desk.draft.seal()?;
-    Ok(desk.close_quietly(session, about))
+    builder.draft.push(Body::Attached(Of { session }))?;
+    let about = builder.draft.push(Body::Message(role, message.clone()))?;
+    builder.draft.seal()?;
+    Ok(builder.close_quietly(session, about))
 }
 
 /// Follows merges to the session that holds what the given one held.
-pub(super) fn home(desk: &Desk<'_>, mut session: Number) -> Result<Number, Refusal> {
+pub(super) fn home(builder: &DecisionBuilder<'_>, mut session: Number) -> Result<Number, Refusal> {
     // A session is merged into a live one only, so each step leads to a session that was live later.
-    for _ in 0..desk.state().sessions.len() {
-        match desk.state().sessions.get(&session).map(|s| s.status) {
+    for _ in 0..builder.state().sessions.len() {
+        match builder.state().sessions.get(&session).map(|s| s.status) {
             Some(Status::Live) => return Ok(session),
             Some(Status::Merged { into }) => session = into,
             None => break,

@@ -8,10 +8,10 @@ mod control;
 mod delete;
 mod erase;
 mod fork;
-mod hear;
 mod late;
 mod merge;
 mod new;
+mod on_user_message;
 mod pin;
 mod prune;
 mod refuse;
@@ -43,7 +43,7 @@ use crate::refusal::Refusal;
 use crate::segment;
 use crate::session::{Id, Number, Session, Status};
 use crate::state::State;
-use crate::task::past::Past;
+use crate::task::history::TaskHistory;
 use crate::undo::Boundary;
 use std::sync::Arc;
 
@@ -124,7 +124,7 @@ pub fn decide(
         Command::Knowing { past, command } => (Some(past.as_ref().clone()), command.as_ref()),
         command => (None, command),
     };
-    let mut desk = Desk {
+    let mut builder = DecisionBuilder {
         draft: Draft::new(state, at.now),
         policy,
         at,
@@ -135,46 +135,48 @@ pub fn decide(
         erase: Vec::new(),
     };
     for kept in keeping {
-        archive::keep(&mut desk, kept)?;
+        archive::keep(&mut builder, kept)?;
     }
     // Only what could not be read leaves a scope without sessions whose numbers go on.
-    if desk.state().sessions.is_empty() && desk.state().next_session > Number::FIRST {
-        desk.also = Some(Notice::Aside);
+    if builder.state().sessions.is_empty() && builder.state().next_session > Number::FIRST {
+        builder.also = Some(Notice::Aside);
     }
-    if let Command::Hear { .. } = command {
-        retire::tell(&mut desk)?;
+    if let Command::UserMessage { .. } = command {
+        retire::tell(&mut builder)?;
     }
     match command {
-        Command::Say { role, message } => say::say(desk, *role, message),
-        Command::Hear { message, observed, summary } => {
-            hear::hear(desk, message, Hearing { observed, summary: summary.as_deref() })
-        }
-        Command::Answer { answer, summary } => answer::command(desk, *answer, summary.as_deref()),
-        Command::Control { session, model } => control::control(desk, *session, model.as_deref()),
-        Command::Pin { session, change, texts } => pin::pin(desk, *session, change, *texts),
-        Command::Reply { role, message, session } => late::reply(desk, *role, message, *session),
-        Command::Keep { role, message } => say::keep(desk, *role, message),
+        Command::Say { role, message } => say::say(builder, *role, message),
+        Command::UserMessage { message, observed, summary } => on_user_message::on_user_message(
+            builder,
+            message,
+            MessageSignals { observed, summary: summary.as_deref() },
+        ),
+        Command::Answer { answer, summary } => answer::command(builder, *answer, summary.as_deref()),
+        Command::Control { session, model } => control::control(builder, *session, model.as_deref()),
+        Command::Pin { session, change, texts } => pin::pin(builder, *session, change, *texts),
+        Command::Reply { role, message, session } => late::reply(builder, *role, message, *session),
+        Command::Keep { role, message } => say::keep(builder, *role, message),
         Command::New { first } => match policy.mode {
-            Mode::Segmented => new::new(desk, first.as_ref()),
-            Mode::Legacy => clear::clear(desk, first.as_ref()),
+            Mode::Segmented => new::new(builder, first.as_ref()),
+            Mode::Legacy => clear::clear(builder, first.as_ref()),
         },
-        Command::Resume { session } => resume::resume(desk, *session),
-        Command::Undo => undo::undo(desk),
-        Command::Fork { session, at } => fork::fork(desk, *session, at.as_ref()),
-        Command::Split { at } => split::split(desk, at),
-        Command::Merge { from, into } => merge::merge(desk, *from, *into),
-        Command::Rename { session, title } => rename::rename(desk, *session, title),
-        Command::Name(named) => rename::name(desk, named),
-        Command::Prune { keep } => prune::prune(desk, *keep),
-        Command::Retire { sessions, notice } => prune::retire(desk, sessions, *notice),
-        Command::Announce { going, stays, due } => retire::announce(desk, going, stays, *due),
-        Command::Wish { session, wish } => retire::wish(desk, *session, *wish),
-        Command::Delete { session } => delete::delete(desk, *session),
-        Command::Refuse { refusal } => refuse::refuse(desk, refusal),
-        Command::Erase { entries, along } => erase::erase(desk, entries, along),
-        Command::Archive(kept) => archive::archive(desk, kept),
-        Command::Forget { entry } => archive::forget(desk, *entry),
-        Command::Task(command) => task::decide(desk, command),
+        Command::Resume { session } => resume::resume(builder, *session),
+        Command::Undo => undo::undo(builder),
+        Command::Fork { session, at } => fork::fork(builder, *session, at.as_ref()),
+        Command::Split { at } => split::split(builder, at),
+        Command::Merge { from, into } => merge::merge(builder, *from, *into),
+        Command::Rename { session, title } => rename::rename(builder, *session, title),
+        Command::Name(named) => rename::name(builder, named),
+        Command::Prune { keep } => prune::prune(builder, *keep),
+        Command::Retire { sessions, notice } => prune::retire(builder, sessions, *notice),
+        Command::Announce { going, stays, due } => retire::announce(builder, going, stays, *due),
+        Command::Wish { session, wish } => retire::wish(builder, *session, *wish),
+        Command::Delete { session } => delete::delete(builder, *session),
+        Command::Refuse { refusal } => refuse::refuse(builder, refusal),
+        Command::Erase { entries, along } => erase::erase(builder, entries, along),
+        Command::Archive(kept) => archive::archive(builder, kept),
+        Command::Forget { entry } => archive::forget(builder, *entry),
+        Command::Task(command) => task::decide(builder, command),
         Command::Knowing { .. } | Command::Keeping { .. } => {
             Err(Refusal::Damaged("a command within a command".to_owned()))
         }
@@ -182,11 +184,11 @@ pub fn decide(
 }
 
 /// Where a verb does its work: the draft, the settings, and what is to be dropped.
-struct Desk<'a> {
+struct DecisionBuilder<'a> {
     draft: Draft,
     policy: &'a Policy,
     at: &'a Circumstances,
-    past: Option<Past>,
+    past: Option<TaskHistory>,
     also: Option<Notice>,
     dropped: Vec<Number>,
     garbage: Vec<segment::Number>,
@@ -195,7 +197,7 @@ struct Desk<'a> {
 
 /// What a message of the user is judged by.
 #[derive(Clone, Copy)]
-struct Hearing<'a> {
+struct MessageSignals<'a> {
     observed: &'a Observed,
     summary: Option<&'a str>,
 }
@@ -246,7 +248,7 @@ impl Verdict {
     }
 
     /// Adds what was observed, unless nothing was.
-    fn hearing(mut self, observed: &Observed) -> Self {
+    fn observing(mut self, observed: &Observed) -> Self {
         if *observed != Observed::default() {
             self.signals = Some(Box::new(observed.clone()));
         }
@@ -261,7 +263,7 @@ impl Verdict {
     }
 }
 
-impl Desk<'_> {
+impl DecisionBuilder<'_> {
     fn state(&self) -> &State {
         self.draft.state()
     }
@@ -328,7 +330,7 @@ impl Desk<'_> {
         self.erase.extend(&dropped.erased);
     }
 
-    /// Writes down the decision and closes the desk.
+    /// Writes down the decision and closes the builder.
     fn close(mut self, verdict: Verdict) -> Result<Decided, Refusal> {
         let confidence = verdict.confidence;
         let observed = verdict.signals.clone();
@@ -370,7 +372,7 @@ impl Desk<'_> {
         })
     }
 
-    /// Closes the desk without a decision record: the entry speaks for itself.
+    /// Closes the builder without a decision record: the entry speaks for itself.
     fn close_quietly(self, session: Number, about: Seq) -> Decided {
         let (state, records) = self.draft.finish();
         Decided {

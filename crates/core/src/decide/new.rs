@@ -1,24 +1,24 @@
 //! `/new`: always a new session (M-A1, M-A2, M-B1, M-F2).
 
-use super::{Decided, Desk, Verdict};
+use super::{Decided, DecisionBuilder, Verdict};
 use crate::decision::Action;
 use crate::entry::Body;
 use crate::message::{Message, Role};
 use crate::notice::Notice;
 use crate::refusal::Refusal;
 
-pub(super) fn new(mut desk: Desk<'_>, first: Option<&Message>) -> Result<Decided, Refusal> {
-    let mut about = desk.note_command()?;
-    let previous = desk.state().latest();
-    desk.draft.seal()?;
-    let session = desk.open(previous)?;
+pub(super) fn new(mut builder: DecisionBuilder<'_>, first: Option<&Message>) -> Result<Decided, Refusal> {
+    let mut about = builder.note_command()?;
+    let previous = builder.state().latest();
+    builder.draft.seal()?;
+    let session = builder.open(previous)?;
     if about.is_none() {
-        about = desk.note_command()?;
+        about = builder.note_command()?;
     }
     if let Some(message) = first {
-        about = Some(desk.draft.push(Body::Message(Role::User, message.clone()))?);
+        about = Some(builder.draft.push(Body::Message(Role::User, message.clone()))?);
     }
-    let (pruned, _) = desk.keep_backlog()?;
+    let (pruned, _) = builder.keep_backlog()?;
     let notice = Notice::Started { session, pruned };
-    desk.close(Verdict::commanded(Action::New, "new", session, notice).about(about))
+    builder.close(Verdict::commanded(Action::New, "new", session, notice).about(about))
 }

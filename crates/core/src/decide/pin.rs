@@ -1,7 +1,7 @@
 //! A session is held to something else: another agent, another model, or what skills or persona say by now. Each
 //! changes its own field and nothing else (L-5).
 
-use super::{Decided, Desk, Verdict};
+use super::{Decided, DecisionBuilder, Verdict};
 use crate::decision::Action;
 use crate::notice::{Notice, Repinned};
 use crate::pins::{self, Change, Pins, Texts};
@@ -9,17 +9,17 @@ use crate::refusal::Refusal;
 use crate::session::Number;
 
 pub(super) fn pin(
-    mut desk: Desk<'_>,
+    mut builder: DecisionBuilder<'_>,
     session: Number,
     change: &Change,
     texts: Texts,
 ) -> Result<Decided, Refusal> {
-    let before = desk.live(session)?.pins.clone();
-    let about = desk.note_command()?;
-    pins::write(&mut desk.draft, session, change, texts)?;
-    let (command, pinned) = told(change, &before, &desk.live(session)?.pins);
+    let before = builder.live(session)?.pins.clone();
+    let about = builder.note_command()?;
+    pins::write(&mut builder.draft, session, change, texts)?;
+    let (command, pinned) = told(change, &before, &builder.live(session)?.pins);
     let notice = Notice::Pinned { session, pinned };
-    desk.close(Verdict::commanded(Action::Command, command, session, notice).about(about))
+    builder.close(Verdict::commanded(Action::Command, command, session, notice).about(about))
 }
 
 /// Says what changed, without the words of any file.

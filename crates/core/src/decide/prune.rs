@@ -1,6 +1,6 @@
 //! Prune: the oldest sessions go, never the active one (P-8).
 
-use super::{Decided, Desk, Verdict};
+use super::{Decided, DecisionBuilder, Verdict};
 use crate::decision::Action;
 use crate::entry::{Body, Dropped, Seq};
 use crate::notice::Notice;
@@ -13,23 +13,23 @@ use crate::state::State;
 use crate::undo::Boundary;
 use std::collections::BTreeSet;
 
-pub(super) fn prune(mut desk: Desk<'_>, keep: Backlog) -> Result<Decided, Refusal> {
-    let session = desk.latest()?;
-    let about = desk.note_command()?;
-    let sessions = drop_oldest(&mut desk, keep, None)?;
+pub(super) fn prune(mut builder: DecisionBuilder<'_>, keep: Backlog) -> Result<Decided, Refusal> {
+    let session = builder.latest()?;
+    let about = builder.note_command()?;
+    let sessions = drop_oldest(&mut builder, keep, None)?;
     let notice = Notice::Pruned { sessions };
-    desk.close(Verdict::commanded(Action::Command, "prune", session, notice).about(about))
+    builder.close(Verdict::commanded(Action::Command, "prune", session, notice).about(about))
 }
 
 /// Drops sessions that are past what is to be kept; the active one stays, whatever its age and size.
 pub(super) fn retire(
-    mut desk: Desk<'_>,
+    mut builder: DecisionBuilder<'_>,
     sessions: &[Number],
     notice: Forewarned,
 ) -> Result<Decided, Refusal> {
-    let session = desk.latest()?;
-    let about = desk.note_command()?;
-    let (state, now) = (desk.state(), desk.draft.effective_now());
+    let session = builder.latest()?;
+    let about = builder.note_command()?;
+    let (state, now) = (builder.state(), builder.draft.effective_now());
     let may_go = |number: Number| match notice {
         Forewarned::No => true,
         Forewarned::Yes => state.farewell(number).is_some_and(|farewell| farewell.due <= now),
@@ -37,35 +37,39 @@ pub(super) fn retire(
     let stays = |number: Number| number == session || state.live(number).is_none() || state.is_kept(number);
     let goes = |number: &&Number| !stays(**number) && may_go(**number);
     let sessions: Vec<Number> = sessions.iter().filter(goes).copied().collect();
-    let notice = Notice::Pruned { sessions: drop_these(&mut desk, sessions)? };
-    desk.close(Verdict::commanded(Action::Command, "prune", session, notice).about(about))
+    let notice = Notice::Pruned { sessions: drop_these(&mut builder, sessions)? };
+    builder.close(Verdict::commanded(Action::Command, "prune", session, notice).about(about))
 }
 
 /// Drops the oldest sessions past the limit and tells how many. The session to spare goes last: who has
 /// just left it must be able to go back.
-pub(super) fn drop_oldest(desk: &mut Desk<'_>, keep: Backlog, spare: Option<Number>) -> Result<u32, Refusal> {
-    let state = desk.state();
+pub(super) fn drop_oldest(
+    builder: &mut DecisionBuilder<'_>,
+    keep: Backlog,
+    spare: Option<Number>,
+) -> Result<u32, Refusal> {
+    let state = builder.state();
     let mut live: Vec<Number> = state.list().map(|(number, _)| number).collect();
     let excess = live.len().saturating_sub(keep.get());
     let active = state.latest();
     live.retain(|number| Some(*number) != active);
     // Work that was left open goes after what is over.
-    let at_work = |number: &Number| state.standing.open_task(*number).is_some();
+    let at_work = |number: &Number| state.extras.open_task(*number).is_some();
     // Who asked for a session to be kept loses it last: the backlog is a bound all the same (P-8).
     live.sort_by_key(|number| (Some(*number) == spare, state.is_kept(*number), at_work(number), *number));
     let sessions = live.into_iter().take(excess).collect();
-    drop_these(desk, sessions)
+    drop_these(builder, sessions)
 }
 
-fn drop_these(desk: &mut Desk<'_>, sessions: Vec<Number>) -> Result<u32, Refusal> {
+fn drop_these(builder: &mut DecisionBuilder<'_>, sessions: Vec<Number>) -> Result<u32, Refusal> {
     if sessions.is_empty() {
         return Ok(0);
     }
-    let state = desk.state();
+    let state = builder.state();
     let dropped = what_goes(state, sessions);
     let count = dropped.sessions.iter().filter(|n| state.live(**n).is_some()).count();
-    desk.lay_off(&dropped);
-    desk.draft.push(Body::Pruned(dropped))?;
+    builder.lay_off(&dropped);
+    builder.draft.push(Body::Pruned(dropped))?;
     Ok(u32::try_from(count).unwrap_or(u32::MAX))
 }
 
@@ -103,7 +107,7 @@ pub(super) fn what_goes(state: &State, mut sessions: Vec<Number>) -> Dropped {
         .iter()
         .filter_map(|number| state.sessions.get(number))
         .flat_map(|session| session.title_entries.iter().copied());
-    let named = sessions.iter().filter_map(|number| state.standing.names.get(number)).map(|name| name.entry);
+    let named = sessions.iter().filter_map(|number| state.extras.names.get(number)).map(|name| name.entry);
     let erased = erased.chain(named);
     let pinned = |(_, session): (_, &std::sync::Arc<Session>)| session.pins.texts.clone();
     let still_pinned: BTreeSet<Seq> = stays().flat_map(pinned).collect();

@@ -1,20 +1,20 @@
 //! A command that was refused is written down where it was said, if a channel may deliver it again.
 
-use super::{Decided, Desk};
+use super::{Decided, DecisionBuilder};
 use crate::decision::{Action, Cause, Confidence, Decision};
 use crate::entry::Body;
 use crate::refusal::Refusal;
 
-pub(super) fn refuse(mut desk: Desk<'_>, refusal: &str) -> Result<Decided, Refusal> {
-    let session = desk.latest()?;
-    let Some(about) = desk.note_command()? else { return Err(Refusal::NothingSaid) };
-    desk.draft.push(Body::Decision(Box::new(Decision {
+pub(super) fn refuse(mut builder: DecisionBuilder<'_>, refusal: &str) -> Result<Decided, Refusal> {
+    let session = builder.latest()?;
+    let Some(about) = builder.note_command()? else { return Err(Refusal::NothingSaid) };
+    builder.draft.push(Body::Decision(Box::new(Decision {
         about,
         session,
         action: Action::Refused,
         cause: Cause::Command,
         confidence: Confidence::CERTAIN,
-        policy: desk.policy.name().to_owned(),
+        policy: builder.policy.name().to_owned(),
         version: None,
         rule: String::new(),
         reasons: Vec::new(),
@@ -25,6 +25,6 @@ pub(super) fn refuse(mut desk: Desk<'_>, refusal: &str) -> Result<Decided, Refus
         also: None,
         refusal: Some(refusal.to_owned()),
     })))?;
-    let decided = desk.close_quietly(session, about);
+    let decided = builder.close_quietly(session, about);
     Ok(Decided { action: Action::Refused, cause: Cause::Command, ..decided })
 }

@@ -1,6 +1,6 @@
 //! Retire: sessions are announced before they go by themselves, and the person is told with the next message.
 
-use super::{Decided, Desk, Verdict};
+use super::{Decided, DecisionBuilder, Verdict};
 use crate::Timestamp;
 use crate::decision::Action;
 use crate::entry::Body;
@@ -11,51 +11,57 @@ use crate::session::Number;
 
 /// Announces what will go, and withdraws what will not. What does not fit any more is left out.
 pub(super) fn announce(
-    mut desk: Desk<'_>,
+    mut builder: DecisionBuilder<'_>,
     going: &[Going],
     stays: &[Number],
     due: Timestamp,
 ) -> Result<Decided, Refusal> {
-    let session = desk.latest()?;
-    let state = desk.state();
+    let session = builder.latest()?;
+    let state = builder.state();
     let goes = |going: &&Going| {
         let number = going.session;
         number != session && state.live(number).is_some() && !state.is_kept(number)
     };
     let sessions: Vec<Going> = going.iter().filter(goes).copied().collect();
-    let known = |number: &&Number| state.standing.retiring.contains_key(number);
+    let known = |number: &&Number| state.extras.retiring.contains_key(number);
     let withdrawn: Vec<Number> = stays.iter().filter(known).copied().collect();
-    let mut about = desk.state().head;
+    let mut about = builder.state().head;
     if !withdrawn.is_empty() {
-        about = desk.draft.push(Body::Retiring(Retiring::Withdrawn { sessions: withdrawn }))?;
+        about = builder.draft.push(Body::Retiring(Retiring::Withdrawn { sessions: withdrawn }))?;
     }
     if !sessions.is_empty() {
-        about = desk.draft.push(Body::Retiring(Retiring::Announced { sessions, due }))?;
+        about = builder.draft.push(Body::Retiring(Retiring::Announced { sessions, due }))?;
     }
-    Ok(desk.close_quietly(session, about))
+    Ok(builder.close_quietly(session, about))
 }
 
 /// Tells the person, with what they are told anyway, what was announced since they spoke last.
-pub(super) fn tell(desk: &mut Desk<'_>) -> Result<(), Refusal> {
-    if let Some(going) = untold(desk.state(), desk.draft.effective_now(), &desk.policy.segmented.time_zone) {
-        desk.also = Some(going);
-        desk.draft.push(Body::Retiring(Retiring::Told))?;
+pub(super) fn tell(builder: &mut DecisionBuilder<'_>) -> Result<(), Refusal> {
+    if let Some(going) =
+        untold(builder.state(), builder.draft.effective_now(), &builder.policy.segmented.time_zone)
+    {
+        builder.also = Some(going);
+        builder.draft.push(Body::Retiring(Retiring::Told))?;
     }
     Ok(())
 }
 
 /// Keeps a session, whatever its age; or lets it go when its time has come.
-pub(super) fn wish(mut desk: Desk<'_>, session: Number, wish: Wish) -> Result<Decided, Refusal> {
-    desk.live(session)?;
-    let about = desk.note_command()?;
+pub(super) fn wish(
+    mut builder: DecisionBuilder<'_>,
+    session: Number,
+    wish: Wish,
+) -> Result<Decided, Refusal> {
+    builder.live(session)?;
+    let about = builder.note_command()?;
     let retiring = match wish {
         Wish::Keep => Retiring::Kept { session },
         Wish::Release => Retiring::Released { session },
     };
-    if desk.state().is_kept(session) != (wish == Wish::Keep) {
-        desk.draft.push(Body::Retiring(retiring))?;
+    if builder.state().is_kept(session) != (wish == Wish::Keep) {
+        builder.draft.push(Body::Retiring(retiring))?;
     }
-    let active = desk.latest()?;
+    let active = builder.latest()?;
     let notice = Notice::Wished { session, wish };
-    desk.close(Verdict::commanded(Action::Command, "keep", active, notice).about(about))
+    builder.close(Verdict::commanded(Action::Command, "keep", active, notice).about(about))
 }

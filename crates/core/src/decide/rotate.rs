@@ -1,7 +1,7 @@
 //! A rotation that nobody asked for: by time, by meaning or because the window is full (M-B2, M-B4, R-4). It is
 //! always announced, and can be taken back.
 
-use super::{Decided, Desk, Hearing, Verdict};
+use super::{Decided, DecisionBuilder, MessageSignals, Verdict};
 use crate::decision::{Action, Cause};
 use crate::entry::Body;
 use crate::message::{Message, Role};
@@ -11,18 +11,18 @@ use crate::rules::Weighed;
 use crate::session::Number;
 
 pub(super) fn rotate(
-    mut desk: Desk<'_>,
+    mut builder: DecisionBuilder<'_>,
     message: &Message,
-    hearing: Hearing<'_>,
+    signals: MessageSignals<'_>,
     weighed: Weighed,
     previous: Number,
 ) -> Result<Decided, Refusal> {
-    desk.draft.seal()?;
-    let session = desk.open_because(Some(previous), Some(weighed.cause))?;
-    let summary = hearing.summary.filter(|_| weighed.action == Action::NewCarryOver);
-    let summary = desk.carry_over(previous, summary)?;
-    let about = desk.draft.push(Body::Message(Role::User, message.clone()))?;
-    let (pruned, way_back) = desk.keep_backlog()?;
+    builder.draft.seal()?;
+    let session = builder.open_because(Some(previous), Some(weighed.cause))?;
+    let summary = signals.summary.filter(|_| weighed.action == Action::NewCarryOver);
+    let summary = builder.carry_over(previous, summary)?;
+    let about = builder.draft.push(Body::Message(Role::User, message.clone()))?;
+    let (pruned, way_back) = builder.keep_backlog()?;
     let notice = match (weighed.cause, weighed.expired) {
         (_, Some(expired)) => Notice::Expired {
             session,
@@ -34,15 +34,15 @@ pub(super) fn rotate(
             way_back,
         },
         (Cause::Context, None) => {
-            let percent = hearing.observed.window.percent;
+            let percent = signals.observed.window.percent;
             Notice::Overflowed { session, previous, percent, summary, pruned, way_back }
         }
         (_, None) => {
-            let like = hearing.observed.earlier.map(|earlier| earlier.session);
-            let like = like.filter(|like| desk.live(*like).is_ok());
+            let like = signals.observed.earlier.map(|earlier| earlier.session);
+            let like = like.filter(|like| builder.live(*like).is_ok());
             Notice::Shifted { session, previous, like, pruned, way_back }
         }
     };
     let verdict = Verdict::of(weighed, session).notice(notice);
-    desk.close(verdict.hearing(hearing.observed).about(Some(about)))
+    builder.close(verdict.observing(signals.observed).about(Some(about)))
 }

@@ -1,34 +1,34 @@
 //! Split from here: the latest session keeps the part before a message, a new one gets the rest.
 
-use super::{Decided, Desk, Verdict};
+use super::{Decided, DecisionBuilder, Verdict};
 use crate::decision::Action;
 use crate::entry::{Body, Branched};
 use crate::notice::Notice;
 use crate::refusal::Refusal;
 use crate::span::{Cut, Side};
 
-pub(super) fn split(mut desk: Desk<'_>, at: &Cut) -> Result<Decided, Refusal> {
-    let parent = desk.latest()?;
-    if !desk.state().view(parent).hold(at.segment, at.message) {
+pub(super) fn split(mut builder: DecisionBuilder<'_>, at: &Cut) -> Result<Decided, Refusal> {
+    let parent = builder.latest()?;
+    if !builder.state().view(parent).hold(at.segment, at.message) {
         return Err(Refusal::NotInSession { session: parent, seq: at.message });
     }
-    let about = desk.note_command()?;
-    desk.draft.seal()?;
-    let session = desk.state().next_session;
-    let (kept, taken) = desk.state().view(parent).cut(at, Side::InFront);
+    let about = builder.note_command()?;
+    builder.draft.seal()?;
+    let session = builder.state().next_session;
+    let (kept, taken) = builder.state().view(parent).cut(at, Side::InFront);
     if kept.messages() == 0 {
         return Err(Refusal::NothingBefore(at.message));
     }
-    desk.draft.push(Body::Split(Branched {
+    builder.draft.push(Body::Split(Branched {
         session,
-        id: desk.at.fresh,
+        id: builder.at.fresh,
         parent,
         from: parent,
         at: Some(at.message),
         kept: Some(kept),
         taken,
     }))?;
-    let (pruned, way_back) = desk.keep_backlog()?;
+    let (pruned, way_back) = builder.keep_backlog()?;
     let notice = Notice::Split { session, parent, at: at.message, pruned, way_back };
-    desk.close(Verdict::commanded(Action::Split, "split", session, notice).about(about))
+    builder.close(Verdict::commanded(Action::Split, "split", session, notice).about(about))
 }

@@ -14,13 +14,13 @@ mod tests;
 use crate::Timestamp;
 use crate::decision::{Action, Alternative, Cause, Confidence, Reason, Thresholds, Tip};
 use crate::evidence::{Semantic, Window};
+use crate::extras::ScopeExtras;
 use crate::freshness::{Freshness, Silence};
 use crate::notice::Limit;
 use crate::observed::Observed;
 use crate::policy::{Policy, Rule};
 use crate::segment;
 use crate::session::Number;
-use crate::standing::Standing;
 
 /// What a message is weighed by.
 #[derive(Debug, Clone, Copy)]
@@ -30,7 +30,7 @@ pub struct Scales<'a> {
     /// The open segment.
     pub open: &'a segment::Open,
     /// What the scope keeps in mind.
-    pub standing: &'a Standing,
+    pub extras: &'a ScopeExtras,
     /// Whether a task is open in the session.
     pub errand: Errand,
     /// The time.

@@ -13,7 +13,7 @@ pub(super) fn restrain(scales: &Scales<'_>, observed: &Observed, weighed: Weighe
         (ago <= cooldown).then_some((millis(ago), millis(cooldown)))
     };
     let by_meaning = weighed.action == Action::New && weighed.cause == Cause::Semantic;
-    let asked = since(scales.standing.asked_at, scales.policy.question.cooldown);
+    let asked = since(scales.extras.asked_at, scales.policy.question.cooldown);
     // Who comes back to something is offered the way back, not a new session.
     if by_meaning
         && asked.is_none()
@@ -31,7 +31,7 @@ pub(super) fn restrain(scales: &Scales<'_>, observed: &Observed, weighed: Weighe
     }
     if weighed.action == Action::New
         && by_meaning
-        && let Some((ago_ms, cooldown_ms)) = since(scales.standing.shifted_at, scales.policy.shift.cooldown)
+        && let Some((ago_ms, cooldown_ms)) = since(scales.extras.shifted_at, scales.policy.shift.cooldown)
     {
         weighed.reasons.push(Reason::ShiftedLately { ago_ms, cooldown_ms });
         weighed.rule = format!("{} debounced", weighed.rule);

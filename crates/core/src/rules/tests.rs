@@ -12,7 +12,7 @@ const SAID: &str = "2026-03-01T10:00:00Z";
 
 struct Case {
     policy: Policy,
-    standing: Standing,
+    extras: ScopeExtras,
     errand: Errand,
     after: SignedDuration,
     observed: Observed,
@@ -22,7 +22,7 @@ impl Case {
     fn new(rule: Rule) -> Self {
         Self {
             policy: Policy { rule, ..Policy::default() },
-            standing: Standing::default(),
+            extras: ScopeExtras::default(),
             errand: Errand::None,
             after: SignedDuration::from_mins(5),
             observed: Observed::default(),
@@ -63,8 +63,8 @@ impl Case {
             view_from: Seq(1),
             view_skips: 0,
         };
-        let (policy, standing, errand) = (&self.policy, &self.standing, self.errand);
-        weigh(&Scales { policy, open: &open, standing, errand, now: said + self.after }, &self.observed)
+        let (policy, extras, errand) = (&self.policy, &self.extras, self.errand);
+        weigh(&Scales { policy, open: &open, extras, errand, now: said + self.after }, &self.observed)
     }
 
     fn action(&self) -> (Action, Cause) {
@@ -113,8 +113,8 @@ fn pinned_unknown_moves_nothing() {
 fn m_e1_the_cooldown_is_inclusive() {
     let mut case = Case::new(Rule::Segmented).shifts(0.99);
     let said: Timestamp = SAID.parse().unwrap();
-    case.standing.shifted_at = Some(said);
-    case.standing.asked_at = Some(said);
+    case.extras.shifted_at = Some(said);
+    case.extras.asked_at = Some(said);
     case.policy.question.cooldown = SignedDuration::from_hours(1);
     case.after = case.policy.shift.cooldown;
     let weighed = case.weigh();
@@ -123,9 +123,9 @@ fn m_e1_the_cooldown_is_inclusive() {
     assert_eq!(case.action(), SHIFTED);
     // Where a question may be asked, a shift that is held back asks.
     case.after = case.policy.shift.cooldown;
-    case.standing.asked_at = None;
+    case.extras.asked_at = None;
     assert_eq!(case.action(), ASKED);
-    case.standing.asked_at = Some(said);
+    case.extras.asked_at = Some(said);
     case.policy.question.cooldown = case.policy.shift.cooldown - SignedDuration::from_millis(1);
     assert_eq!(case.action(), ASKED);
 }
@@ -185,7 +185,7 @@ fn r11_a_return_is_offered() {
     case.observed.earlier = Some(Earlier { session, belongs });
     let weighed = case.weigh();
     assert_eq!((weighed.action, weighed.older), (Action::Ask, Some(session)));
-    case.standing.asked_at = Some(SAID.parse().unwrap());
+    case.extras.asked_at = Some(SAID.parse().unwrap());
     assert_eq!(case.action(), SHIFTED);
 }
 

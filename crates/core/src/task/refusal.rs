@@ -1,10 +1,10 @@
 //! Why something cannot be done with a task.
 
 use crate::session::Number;
+use crate::task::history::Reach;
 use crate::task::identity::NotADescription;
 use crate::task::node::NodeId;
 use crate::task::observation::Unfit;
-use crate::task::past::Wanted;
 use crate::task::path::BadPath;
 use crate::task::transition::Forbidden;
 
@@ -40,5 +40,5 @@ pub enum TaskRefusal {
     QueueChanged,
     /// The verb needs to know more of the past. This never leaves the engine.
     #[error("the task's past was not read")]
-    Unread(Wanted),
+    Unread(Reach),
 }

@@ -10,8 +10,8 @@ use segue_core::scope;
 use segue_core::session::Number;
 use segue_core::state::State;
 use segue_core::task::assignment::{Assignment, Stage};
+use segue_core::task::history::Reach;
 use segue_core::task::notice::TaskNotice;
-use segue_core::task::past::Wanted;
 
 impl Engine {
     /// Puts the words of the task into what the person is told (C-11, C-12).
@@ -20,7 +20,7 @@ impl Engine {
             Some(Notice::Question { stake: Stake::Unfinished { task, started_at }, session, .. }) => {
                 let zone = self.config.time_zone_for(&turn.scope, None);
                 let Some(state) = self.find_state(&turn.scope).await? else { return Ok(outcome) };
-                let known = state.standing.tasks.get(session).filter(|known| known.id == *task);
+                let known = state.extras.tasks.get(session).filter(|known| known.id == *task);
                 match known {
                     Some(known) => {
                         let name = self.description(turn, known).await?;
@@ -35,7 +35,7 @@ impl Engine {
             }
             Some(Notice::Task(TaskNotice::Lapsed { session, .. })) => {
                 let state = self.state(&turn.scope).await?;
-                match state.standing.tasks.get(session) {
+                match state.extras.tasks.get(session) {
                     Some(task) => Some(tasks::lapsed(turn.language, &self.description(turn, task).await?)),
                     None => None,
                 }
@@ -66,7 +66,7 @@ impl Engine {
         state: &State,
         session: Number,
     ) -> Result<Option<String>, Error> {
-        let Some(task) = state.standing.tasks.get(&session) else { return Ok(None) };
+        let Some(task) = state.extras.tasks.get(&session) else { return Ok(None) };
         let words = async |scope: &scope::Key, seq| -> Result<String, Error> {
             let words = self.words_at(scope, seq).await?;
             Ok(words.unwrap_or_else(|| tasks::erased(turn.language).to_owned()))
@@ -86,7 +86,7 @@ impl Engine {
                 Some(tasks::interrupted(turn.language, &said))
             }
             Stage::Running => {
-                let past = self.past(&turn.scope, task, Wanted::Whole).await?;
+                let past = self.past(&turn.scope, task, Reach::Whole).await?;
                 let progress = words::tasks::progress(turn.language, &past.compaction().progress());
                 Some(tasks::cut_off(turn.language, &progress))
             }

@@ -14,7 +14,7 @@ impl Engine {
     ///
     /// A task whose words cannot be read is one without words: the message is still read.
     pub(crate) async fn task_reading(&self, state: &State, message: &Message) -> Option<TaskReading> {
-        let task = state.standing.tasks.get(&state.latest()?)?;
+        let task = state.extras.tasks.get(&state.latest()?)?;
         let words = async |seq| self.words_at(&state.scope, seq).await.ok().flatten();
         let description = words(task.described.entry()).await.unwrap_or_default();
         let told = match task.stage.words() {

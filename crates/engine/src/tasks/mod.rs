@@ -27,8 +27,8 @@
 pub mod bell;
 pub(crate) mod contents;
 mod dress;
+mod facts;
 pub(crate) mod intent;
-mod past;
 pub mod record;
 pub(crate) mod resolve;
 mod return_road;
@@ -85,7 +85,7 @@ impl Tasks {
     /// Returns the open task of the latest session, if there is one: also after a crash.
     pub async fn active_session(&self) -> Result<Option<TaskSession>, Error> {
         let Some(state) = self.engine.store().load(&self.scope).await? else { return Ok(None) };
-        match state.latest().filter(|latest| state.standing.open_task(*latest).is_some()) {
+        match state.latest().filter(|latest| state.extras.open_task(*latest).is_some()) {
             Some(latest) => self.session(latest).await.map(Some),
             None => Ok(None),
         }
@@ -94,7 +94,7 @@ impl Tasks {
     /// Returns the task of a session.
     pub async fn session(&self, number: Number) -> Result<TaskSession, Error> {
         let state = self.engine.state(&self.scope).await?;
-        let task = state.standing.tasks.get(&number);
+        let task = state.extras.tasks.get(&number);
         let task = task.ok_or(Refusal::Task(TaskRefusal::NoTask(number)))?;
         Ok(TaskSession::new(self.engine.clone(), self.scope.clone(), number, task.id))
     }
@@ -112,10 +112,10 @@ impl Tasks {
     ) -> Result<CanonicalCommit, Error> {
         let verb = TaskVerb::Compact { summary: summary.to_owned(), kind };
         let decided = self.engine.do_task(&self.scope, self.engine.now(), None, verb).await?;
-        let task = decided.state.standing.tasks.get(&decided.session);
+        let task = decided.state.extras.tasks.get(&decided.session);
         let found = match task.and_then(|task| task.canonical) {
             // It was just made, or was the last one made: then it is found by its number.
-            Some(id) if decided.state.standing.canonical == Some(id) => {
+            Some(id) if decided.state.extras.canonical == Some(id) => {
                 self.engine.last_canonical(&decided.state).await?
             }
             Some(id) => self.engine.canonical(&self.scope, id).await?,
@@ -174,7 +174,7 @@ impl Engine {
         let mut command = command.clone();
         let TaskVerb::Observe { observations } = &mut command.verb else { return Ok(command) };
         let Some(state) = self.find_state(scope).await? else { return Ok(command) };
-        let task = command.session.or(state.latest()).and_then(|number| state.standing.open_task(number));
+        let task = command.session.or(state.latest()).and_then(|number| state.extras.open_task(number));
         // What has no task is refused by the rules.
         let Some(task) = task else { return Ok(command) };
         if task.staged() >= STAGED_MAX {
@@ -187,7 +187,7 @@ impl Engine {
     /// Remembers what a task holds now.
     fn remember(&self, request: &Request, decided: &Decided) {
         if let Request::Task(TaskCommand { verb: TaskVerb::Observe { observations }, .. }) = request
-            && let Some(task) = decided.state.standing.tasks.get(&decided.session)
+            && let Some(task) = decided.state.extras.tasks.get(&decided.session)
         {
             self.remember_contents(&decided.state.scope, task.id, observations);
         }
@@ -199,7 +199,7 @@ impl Engine {
         let spoke = matches!(request, Request::Say(..) | Request::Stated(..) | Request::Answer(_));
         let interrupts = matches!(request, Request::Task(command)
             if matches!(command.verb, TaskVerb::Interrupt { .. } | TaskVerb::Abort { .. }));
-        if (spoke || interrupts) && !decided.state.standing.tasks.is_empty() {
+        if (spoke || interrupts) && !decided.state.extras.tasks.is_empty() {
             self.bells.ring(&decided.state.scope);
         }
     }

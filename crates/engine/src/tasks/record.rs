@@ -10,10 +10,10 @@ use segue_core::state::State;
 use segue_core::task::canonical::CanonicalCommit;
 use segue_core::task::commit::CommitId;
 use segue_core::task::graph::Graph;
+use segue_core::task::history::Reach;
 use segue_core::task::identity::TaskId;
 use segue_core::task::narrative::{Line, LineKind};
 use segue_core::task::observation::{Note, Observation};
-use segue_core::task::past::Wanted;
 
 /// What is kept of a task for good, with what it was about.
 #[derive(Debug, Clone, PartialEq)]
@@ -52,8 +52,8 @@ impl Engine {
 
     /// Returns the last canonical commit, by its number.
     pub(super) async fn last_canonical(&self, state: &State) -> Result<Option<CanonicalCommit>, Error> {
-        let Some(step) = state.standing.canonical_at else {
-            let Some(id) = state.standing.canonical else { return Ok(None) };
+        let Some(step) = state.extras.canonical_at else {
+            let Some(id) = state.extras.canonical else { return Ok(None) };
             return self.canonical(&state.scope, id).await;
         };
         Ok(self.kept_at(&state.scope, step).await?.1.map(|kept| kept.commit))
@@ -85,7 +85,7 @@ impl Engine {
     pub async fn kept(&self, scope: &scope::Key) -> Result<Vec<Kept>, Error> {
         let Some(state) = self.find_state(scope).await? else { return Ok(Vec::new()) };
         let (mut kept, mut steps) = (Vec::new(), 0);
-        let mut next = state.standing.canonical_at.unwrap_or(Seq::ZERO);
+        let mut next = state.extras.canonical_at.unwrap_or(Seq::ZERO);
         while next != Seq::ZERO {
             let (before, found) = self.kept_at(scope, next).await?;
             kept.extend(found);
@@ -93,7 +93,7 @@ impl Engine {
             // They lead backwards only; what does not is damage, which `verify` reports.
             next = if before < next { before } else { Seq::ZERO };
         }
-        if steps < state.standing.compactions {
+        if steps < state.extras.compactions {
             return self.kept_by_reading(scope).await;
         }
         kept.reverse();
@@ -149,7 +149,7 @@ impl Engine {
     /// Draws how things hang together in a task: one that is open, or one that is kept.
     pub async fn graph(&self, scope: &scope::Key, task: TaskId) -> Result<Option<Graph>, Error> {
         let state = self.state(scope).await?;
-        let known = state.standing.tasks.values().find(|known| known.id == task);
+        let known = state.extras.tasks.values().find(|known| known.id == task);
         if known.is_none_or(|known| !known.is_open())
             && let Some(mut kept) = self.kept_of(scope, task).await?
         {
@@ -157,7 +157,7 @@ impl Engine {
             return self.labelled(scope, kept.commit.graph()).await.map(Some);
         }
         let Some(open) = known else { return Ok(None) };
-        let past = self.past(scope, open, Wanted::Whole).await?;
+        let past = self.past(scope, open, Reach::Whole).await?;
         let kind = segue_core::task::canonical::CommitKind::Normal;
         let mut draft = past.compaction().clone().finish(kind, "", None);
         draft.description = past.description.clone();
@@ -189,11 +189,11 @@ impl Engine {
     /// Finds the task that is meant if none is named: the latest session's, or else the last that is kept.
     pub async fn last_task(&self, scope: &scope::Key) -> Result<Option<TaskId>, Error> {
         let state = self.state(scope).await?;
-        let latest = state.latest().and_then(|latest| state.standing.tasks.get(&latest));
+        let latest = state.latest().and_then(|latest| state.extras.tasks.get(&latest));
         if let Some(task) = latest {
             return Ok(Some(task.id));
         }
-        let open = state.standing.tasks.values().map(|task| task.id).max();
+        let open = state.extras.tasks.values().map(|task| task.id).max();
         let kept = self.kept(scope).await?.last().map(|kept| kept.commit.task);
         Ok(open.max(kept))
     }

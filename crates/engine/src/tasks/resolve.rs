@@ -30,7 +30,7 @@ pub(crate) async fn resolve(store: &dyn Store, state: &State, command: &TaskComm
             }
             // A message that came after the task before it belongs to the new one.
             let latest = state.latest();
-            let ended = latest.and_then(|latest| state.standing.tasks.get(&latest)).filter(|t| !t.is_open());
+            let ended = latest.and_then(|latest| state.extras.tasks.get(&latest)).filter(|t| !t.is_open());
             if let (Some(latest), Some(ended), Some((seq, _))) = (latest, ended, &last)
                 && *seq > ended.since
             {

@@ -31,7 +31,7 @@ impl Engine {
 
     async fn close_calls(&self, state: &State, at: Timestamp) -> Result<(), Error> {
         let Some(latest) = state.latest() else { return Ok(()) };
-        if state.standing.open_task(latest).is_none() {
+        if state.extras.open_task(latest).is_none() {
             return Ok(());
         }
         for id in self.open_calls(state).await? {

@@ -42,7 +42,7 @@ impl Engine {
         let message = Message::text(text);
         self.check(Role::User, &message)?;
         let state = self.find_state(scope).await?;
-        let task = state.as_ref().and_then(|state| Some(state.standing.task_state(state.latest()?)));
+        let task = state.as_ref().and_then(|state| Some(state.extras.task_state(state.latest()?)));
         let request = match task.unwrap_or(StateName::None) {
             StateName::Running | StateName::Interrupted => {
                 Request::Stated(message, MessageIntent::Modification)

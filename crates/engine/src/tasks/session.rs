@@ -13,10 +13,10 @@ use segue_core::task::assignment::{Assignment, Stage};
 use segue_core::task::blob::Blob;
 use segue_core::task::commit::CommitId;
 use segue_core::task::compaction::Progress;
+use segue_core::task::history::Reach;
 use segue_core::task::identity::TaskId;
 use segue_core::task::node::Edge;
 use segue_core::task::observation::{Note, NoteKind, Observation};
-use segue_core::task::past::Wanted;
 use segue_core::task::path::{BadPath, WorkPath};
 use segue_core::task::refusal::TaskRefusal;
 use segue_core::task::state::{StateName, TaskState};
@@ -67,7 +67,7 @@ impl TaskSession {
 
     async fn assignment(&self) -> Result<Assignment, Error> {
         let state = self.engine.state(&self.scope).await?;
-        let task = state.standing.tasks.get(&self.number).filter(|task| task.id == self.task);
+        let task = state.extras.tasks.get(&self.number).filter(|task| task.id == self.task);
         task.cloned().ok_or(Error::Refused(Refusal::Task(TaskRefusal::Over(self.number))))
     }
 
@@ -196,14 +196,14 @@ impl TaskSession {
     pub async fn flush_step(&self) -> Result<Option<CommitId>, Error> {
         let before = self.assignment().await?.head;
         let decided = self.run(TaskVerb::Flush).await?;
-        let head = decided.state.standing.tasks.get(&decided.session).and_then(|task| task.head);
+        let head = decided.state.extras.tasks.get(&decided.session).and_then(|task| task.head);
         Ok(head.filter(|head| before != Some(*head)))
     }
 
     /// Tells how far the task is.
     pub async fn progress(&self) -> Result<Progress, Error> {
         let task = self.assignment().await?;
-        let past = self.engine.past(&self.scope, &task, Wanted::Whole).await?;
+        let past = self.engine.past(&self.scope, &task, Reach::Whole).await?;
         Ok(past.compaction().progress())
     }
 

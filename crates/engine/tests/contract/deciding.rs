@@ -151,7 +151,7 @@ async fn r14_continue_and_silence_leave_it_where_it_was_sent() {
     let stage = after_bread(settings, &script).await;
     let texts = stage.texts(1).await;
     assert_eq!(texts[texts.len() - 2..], [SHIFT, more]);
-    assert!(stage.state().await.standing.question.is_none(), "it is settled");
+    assert!(stage.state().await.extras.question.is_none(), "it is settled");
     let reply = stage_answer_when_nothing_is_asked().await;
     assert_eq!(reply, "There is no question to answer.");
 }

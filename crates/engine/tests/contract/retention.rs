@@ -47,7 +47,7 @@ async fn x1_what_goes_by_itself_is_announced_first() {
         stage.play(SCRIPT).await;
         let plan = stage.engine.retention_plan(&stage.scope, day(40, 11)).await.unwrap();
         assert_eq!(plan.announced.len(), 2);
-        assert!(stage.state().await.standing.retiring.is_empty(), "a plan changes nothing");
+        assert!(stage.state().await.extras.retiring.is_empty(), "a plan changes nothing");
         assert_eq!(retain(&stage, day(40, 11)).await, (vec![], vec![2, 1], vec![]));
         assert_eq!(retain(&stage, day(41, 0)).await, (vec![], vec![], vec![]), "once");
         stage.play("41d 10:00 user: How far is it by train?").await;
@@ -66,7 +66,7 @@ async fn x1_what_goes_by_itself_is_announced_first() {
         assert_eq!(sessions(&stage).await, [3, 2, 1]);
         assert_eq!(retain(&stage, day(48, 10)).await, (vec![2, 1], vec![], vec![]));
         assert_eq!(sessions(&stage).await, [3]);
-        assert!(stage.state().await.standing.retiring.is_empty());
+        assert!(stage.state().await.extras.retiring.is_empty());
         // P-11: what is worth keeping was kept with the same append.
         let kept = stage.engine.memories(&stage.scope).await.unwrap();
         assert!(kept.iter().any(|memory| memory.text == "I'm allergic to nuts."));

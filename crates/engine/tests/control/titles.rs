@@ -114,7 +114,7 @@ async fn x11_a_persons_title_is_never_overwritten() {
     };
     engine.request(&scope(), engine.now(), &Request::Name(late, Vec::new())).await.unwrap();
     assert_eq!(title(&engine, 1).await.0, "My bread");
-    assert!(!engine.state(&scope()).await.unwrap().standing.names.contains_key(&Number(1)));
+    assert!(!engine.state(&scope()).await.unwrap().extras.names.contains_key(&Number(1)));
     verify(&engine).await;
 }
 
@@ -154,7 +154,7 @@ async fn x11_a_models_title_goes_with_the_words_it_was_made_of() {
         engine.request(&scope(), engine.now(), &Request::Erase(vec![first])).await.unwrap();
         let log = engine.store().log(&scope(), Seq::ZERO, 1_000).await.unwrap();
         assert!(log.iter().all(|record| !format!("{:?}", record.bytes).contains("that rises")));
-        assert!(engine.state(&scope()).await.unwrap().standing.names.is_empty());
+        assert!(engine.state(&scope()).await.unwrap().extras.names.is_empty());
         verify(&engine).await;
     }
     // What was split off since is of another session, and still in the title.
@@ -164,7 +164,7 @@ async fn x11_a_models_title_goes_with_the_words_it_was_made_of() {
     say(&split, 4, "/session resume 2").await;
     split.request(&scope(), split.now(), &Request::Split(first)).await.unwrap();
     split.request(&scope(), split.now(), &Request::Erase(vec![first])).await.unwrap();
-    assert!(split.state(&scope()).await.unwrap().standing.names.is_empty());
+    assert!(split.state(&scope()).await.unwrap().extras.names.is_empty());
     verify(&split).await;
     let engine = engine(&endpoint).await;
     talk(&engine).await;
@@ -193,7 +193,7 @@ async fn x11_no_title_is_made_of_what_was_erased_meanwhile() {
     assert_eq!(titling.unwrap(), Titling { asked: 1, named: 0 });
     let log = engine.store().log(&scope(), Seq::ZERO, 1_000).await.unwrap();
     assert!(log.iter().all(|record| !format!("{:?}", record.bytes).contains("that rises")));
-    assert!(engine.state(&scope()).await.unwrap().standing.names.is_empty());
+    assert!(engine.state(&scope()).await.unwrap().extras.names.is_empty());
     // It is named again, of what is left.
     assert_eq!(engine.name_sessions(&scope()).await.unwrap(), Titling { asked: 1, named: 1 });
     assert!(!endpoint.requests()[1].body.contains("rise before"), "what was erased is not shown");

@@ -149,7 +149,7 @@ fn kill_at_every_write(place: impl Fn(&Path) -> Location) {
         // The last victim is as good as any: it has the whole step.
         before = after;
         let state = before.state.as_ref().unwrap();
-        states.push(state.standing.task_state(state.latest().unwrap()));
+        states.push(state.extras.task_state(state.latest().unwrap()));
     }
     println!("{kills} kills: {lost} steps were never made, {kept} were there as a whole");
     assert!(lost > 0 && kept > 0 && kills > 100, "{kills} kills, {lost} lost, {kept} kept");

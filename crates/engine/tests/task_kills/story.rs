@@ -150,7 +150,7 @@ pub async fn look(engine: &Arc<Engine>) -> Seen {
     let log = engine.store().log(&scope(), Seq::ZERO, usize::MAX).await.unwrap();
     let state = engine.store().load(&scope()).await.unwrap().map(|state| State::clone(&state));
     let latest =
-        state.as_ref().and_then(|state| state.latest().filter(|n| state.standing.tasks.contains_key(n)));
+        state.as_ref().and_then(|state| state.latest().filter(|n| state.extras.tasks.contains_key(n)));
     let task = match latest {
         Some(latest) => {
             let session = Tasks::new(engine.clone(), scope()).session(latest).await.unwrap();

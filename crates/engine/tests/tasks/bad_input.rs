@@ -94,7 +94,7 @@ fn c1_descriptions_of_one_character_and_of_one_megabyte() {
         assert_eq!(session.task_description().await.unwrap(), long);
         session.observe_note("n").await.unwrap();
         let state = world.engine.state(&world.scope).await.unwrap();
-        let size = serde_json::to_string(state.standing.as_ref()).unwrap().len();
+        let size = serde_json::to_string(state.extras.as_ref()).unwrap().len();
         assert!(size < 2000, "what is kept in mind holds no words: {size}");
         world.verify().await;
     });

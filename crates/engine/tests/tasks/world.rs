@@ -91,7 +91,7 @@ impl World {
 
     pub async fn state(&self) -> StateName {
         let Ok(state) = self.engine.state(&self.scope).await else { return StateName::None };
-        state.latest().map_or(StateName::None, |latest| state.standing.task_state(latest))
+        state.latest().map_or(StateName::None, |latest| state.extras.task_state(latest))
     }
 
     /// Closes the store and opens it again, as a restart does. What is in memory only is its own restart.

@@ -183,9 +183,9 @@ pub(super) fn save_changes(db: &Connection, scope: ScopeId, old: &State, new: &S
             .and_then(|mut put| put.execute(params![scope.0, json(new.boundaries.as_ref()).ok()]))
             .or_fault()?;
     }
-    if !Arc::ptr_eq(&old.standing, &new.standing) && old.standing != new.standing {
+    if !Arc::ptr_eq(&old.extras, &new.extras) && old.extras != new.extras {
         db.prepare_cached("INSERT OR REPLACE INTO standing (scope, mind) VALUES (?1, ?2)")
-            .and_then(|mut put| put.execute(params![scope.0, json(new.standing.as_ref()).ok()]))
+            .and_then(|mut put| put.execute(params![scope.0, json(new.extras.as_ref()).ok()]))
             .or_fault()?;
     }
     Ok(())
@@ -312,7 +312,7 @@ pub(super) fn load_rows(db: &Connection, scope: &Key) -> Result<Option<Arc<State
     let mut query = snapshot.prepare_cached("SELECT mind FROM standing WHERE scope=?1").or_fault()?;
     let mind: Option<String> = query.query_row([id.0], |row| row.get(0)).optional().or_fault()?;
     if let Some(mind) = mind {
-        state.standing = Arc::new(parse("what the scope keeps in mind", &mind)?);
+        state.extras = Arc::new(parse("what the scope keeps in mind", &mind)?);
     }
     Ok(Some(Arc::new(state)))
 }

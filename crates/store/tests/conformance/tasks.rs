@@ -12,9 +12,9 @@ use segue_core::refusal::Refusal;
 use segue_core::session::Number;
 use segue_core::state::State;
 use segue_core::task::blob::Blob;
+use segue_core::task::history::{Reach, TaskHistory};
 use segue_core::task::identity::Description;
 use segue_core::task::observation::{Note, NoteKind, Observation};
-use segue_core::task::past::{Past, Wanted};
 use segue_core::task::path::WorkPath;
 use segue_core::task::refusal::TaskRefusal;
 use segue_store::Append;
@@ -99,12 +99,12 @@ impl<'a> Desk<'a> {
     }
 
     /// Reads the past of a task as the engine does.
-    async fn past(&self, state: &State, command: &Command, wanted: Wanted) -> Past {
+    async fn past(&self, state: &State, command: &Command, wanted: Reach) -> TaskHistory {
         let session = match command {
             Command::Task(task) => task.session.or(state.latest()).unwrap(),
             _ => state.latest().unwrap(),
         };
-        let task = &state.standing.tasks[&session];
+        let task = &state.extras.tasks[&session];
         let log = self.world.whole_log().await;
         let words = |seq: Seq| {
             let record = log.iter().find(|record| record.seq == seq)?;
@@ -116,7 +116,7 @@ impl<'a> Desk<'a> {
         };
         let description = words(task.described.entry()).unwrap_or_default();
         let stage = task.stage.words().and_then(words).unwrap_or_default();
-        let mut past = Past::new(task, wanted, description, stage);
+        let mut past = TaskHistory::new(task, wanted, description, stage);
         let after = past.after();
         log.iter().filter(|record| record.seq > after).for_each(|record| past.read(record));
         past
@@ -243,14 +243,14 @@ impl<'a> Desk<'a> {
             evolve(&mut folded, record).unwrap();
             match record.body().unwrap() {
                 Body::Compacted(commit) => {
-                    assert!(commit.is_intact() && commit.parent == folded.standing.canonical);
+                    assert!(commit.is_intact() && commit.parent == folded.extras.canonical);
                 }
                 Body::WorkCommit(commit) => assert!(commit.is_intact()),
                 _ => {}
             }
         }
         assert_eq!(&folded, stored.as_ref(), "the fold of the log is what the store has");
-        for number in stored.standing.tasks.keys() {
+        for number in stored.extras.tasks.keys() {
             assert!(stored.live(*number).is_some(), "a task is in a session that is there");
         }
     }

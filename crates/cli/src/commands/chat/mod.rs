@@ -128,7 +128,7 @@ impl Talk {
             return Ok(Standing::default());
         };
         let session = state.latest().map(|session| session.to_string());
-        let options = match &state.standing.question {
+        let options = match &state.extras.question {
             None => Vec::new(),
             Some(question) if question.older.is_some() => Answer::ALL.to_vec(),
             Some(_) => vec![Answer::Continue, Answer::Fresh],

@@ -28,7 +28,7 @@ async fn chosen(engine: &Engine, scope: &scope::Key, task: Option<u64>) -> anyho
 pub async fn status(common: &Common, scope: &scope::Key) -> anyhow::Result<Exit> {
     let engine = open(common).await?;
     let state = engine.state(scope).await?;
-    let task = state.latest().and_then(|latest| Some((latest, state.standing.tasks.get(&latest)?)));
+    let task = state.latest().and_then(|latest| Some((latest, state.extras.tasks.get(&latest)?)));
     let shown = engine.show_task(scope, None).await?;
     if common.json {
         let task = task.map(|(number, task)| {

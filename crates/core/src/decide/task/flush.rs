@@ -1,6 +1,6 @@
 //! What was observed becomes a work commit (C-7).
 
-use super::super::Desk;
+use super::super::DecisionBuilder;
 use super::Done;
 use crate::entry::{Body, Change, Seq, TaskStep};
 use crate::refusal::Refusal;
@@ -9,19 +9,19 @@ use crate::task::commit::CommitId;
 use crate::task::observation::Observation;
 use crate::task::refusal::TaskRefusal;
 
-pub(super) fn flush(desk: &mut Desk<'_>, session: Number) -> Result<Done, Refusal> {
-    if !desk.task(session)?.is_open() {
+pub(super) fn flush(builder: &mut DecisionBuilder<'_>, session: Number) -> Result<Done, Refusal> {
+    if !builder.task(session)?.is_open() {
         return Err(Refusal::Task(TaskRefusal::Over(session)));
     }
     // Without anything staged there is nothing to do, and that is no mistake.
-    let flushed = desk.work_commit(session)?;
+    let flushed = builder.work_commit(session)?;
     match flushed {
-        Some(_) => desk.step(session, flushed).map(Done::quiet),
-        None => Ok(Done::quiet(desk.state().head)),
+        Some(_) => builder.step(session, flushed).map(Done::quiet),
+        None => Ok(Done::quiet(builder.state().head)),
     }
 }
 
-impl Desk<'_> {
+impl DecisionBuilder<'_> {
     pub(super) fn step(&mut self, session: Number, flushed: Option<CommitId>) -> Result<Seq, Refusal> {
         self.draft.push(Body::Task(TaskStep { flushed, ..TaskStep::new(session, Change::Flushed) }))
     }

@@ -1,6 +1,6 @@
 //! The agent has taken in what was said: each message is given once, and the work goes on (C-4).
 
-use super::super::Desk;
+use super::super::DecisionBuilder;
 use super::Done;
 use crate::entry::Seq;
 use crate::refusal::Refusal;
@@ -11,11 +11,11 @@ use crate::task::state::StateName;
 use crate::task::transition::Forbidden;
 
 pub(super) fn incorporate(
-    desk: &mut Desk<'_>,
+    builder: &mut DecisionBuilder<'_>,
     session: Number,
     taken: Option<&[Seq]>,
 ) -> Result<Done, Refusal> {
-    let task = desk.task(session)?;
+    let task = builder.task(session)?;
     let Stage::Interrupted { messages } = &task.stage else {
         let forbidden = Forbidden::new(task.state(), StateName::Running);
         return Err(Refusal::Task(forbidden.into()));
@@ -24,5 +24,5 @@ pub(super) fn incorporate(
     if taken.is_some_and(|taken| taken != messages.as_slice()) {
         return Err(Refusal::Task(TaskRefusal::QueueChanged));
     }
-    desk.go(session, Stage::Running, None).map(Done::quiet)
+    builder.go(session, Stage::Running, None).map(Done::quiet)
 }

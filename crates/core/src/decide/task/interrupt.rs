@@ -1,6 +1,6 @@
 //! The person speaks while the agent works: nothing is dropped, and several messages queue in order (C-4).
 
-use super::super::Desk;
+use super::super::DecisionBuilder;
 use super::Done;
 use crate::entry::{Body, Change, Seq, TaskStep};
 use crate::refusal::Refusal;
@@ -10,23 +10,27 @@ use crate::task::notice::TaskNotice;
 use crate::task::observation::{Note, NoteKind, Observation};
 use crate::task::state::StateName;
 
-pub(super) fn interrupt(desk: &mut Desk<'_>, session: Number, message: Seq) -> Result<Done, Refusal> {
+pub(super) fn interrupt(
+    builder: &mut DecisionBuilder<'_>,
+    session: Number,
+    message: Seq,
+) -> Result<Done, Refusal> {
     let note = Observation::Note(Note::of_message(NoteKind::Intervention, message));
     let queued = TaskNotice::Queued { message };
-    if let Stage::Interrupted { messages } = &desk.task(session)?.stage {
+    if let Stage::Interrupted { messages } = &builder.task(session)?.stage {
         let mut messages = messages.clone();
         if messages.contains(&message) {
-            return Ok(Done::told(desk.state().head, queued));
+            return Ok(Done::told(builder.state().head, queued));
         }
         messages.push(message);
-        desk.observe(session, note)?;
+        builder.observe(session, note)?;
         let change = Change::Went { to: Stage::Interrupted { messages } };
-        let step = desk.draft.push(Body::Task(TaskStep::new(session, change)))?;
+        let step = builder.draft.push(Body::Task(TaskStep::new(session, change)))?;
         return Ok(Done::told(step, queued));
     }
-    desk.may_go(session, StateName::Interrupted)?;
-    let flushed = desk.work_commit(session)?;
-    desk.observe_after(session, note, flushed)?;
-    let step = desk.go(session, Stage::Interrupted { messages: vec![message] }, None)?;
+    builder.may_go(session, StateName::Interrupted)?;
+    let flushed = builder.work_commit(session)?;
+    builder.observe_after(session, note, flushed)?;
+    let step = builder.go(session, Stage::Interrupted { messages: vec![message] }, None)?;
     Ok(Done::told(step, queued))
 }

@@ -6,11 +6,11 @@ mod ask;
 mod compact;
 mod finish;
 mod flush;
-pub(super) mod hear;
 mod incorporate;
 mod interrupt;
 mod note;
 mod observe;
+pub(super) mod on_user_message;
 mod reopen;
 mod respond;
 mod resume;
@@ -18,7 +18,7 @@ mod start;
 
 pub(super) use reopen::reopen;
 
-use super::{Decided, Desk, late};
+use super::{Decided, DecisionBuilder, late};
 use crate::decision::{Action, Cause};
 use crate::entry::{Body, Change, Of, Seq, TaskStep, Worded, Wording};
 use crate::notice::Notice;
@@ -28,10 +28,10 @@ use crate::span::Cut;
 use crate::task::assignment::{Assignment, Stage};
 use crate::task::canonical::CommitKind;
 use crate::task::commit::{CommitId, WorkCommit};
+use crate::task::history::{Reach, TaskHistory};
 use crate::task::identity::Description;
 use crate::task::notice::TaskNotice;
 use crate::task::observation::{Observation, TEXT_BYTES_MAX, Unfit};
-use crate::task::past::{Past, Wanted};
 use crate::task::refusal::TaskRefusal;
 
 /// What is done with the task of a session.
@@ -112,41 +112,41 @@ pub enum TaskVerb {
     Resume,
 }
 
-pub(super) fn decide(mut desk: Desk<'_>, command: &TaskCommand) -> Result<Decided, Refusal> {
+pub(super) fn decide(mut builder: DecisionBuilder<'_>, command: &TaskCommand) -> Result<Decided, Refusal> {
     if let TaskVerb::Start { description, message, cut } = &command.verb {
-        return start::start(desk, description.as_ref(), *message, cut.as_ref());
+        return start::start(builder, description.as_ref(), *message, cut.as_ref());
     }
     let session = match command.session {
-        Some(session) => late::home(&desk, session)?,
-        None => desk.latest()?,
+        Some(session) => late::home(&builder, session)?,
+        None => builder.latest()?,
     };
-    desk.task(session)?;
+    builder.task(session)?;
     // An agent may go on with a session that is not the latest any more; the latest one stays where it is.
-    let elsewhere = desk.state().latest() != Some(session);
+    let elsewhere = builder.state().latest() != Some(session);
     if elsewhere {
-        desk.draft.push(Body::Attached(Of { session }))?;
+        builder.draft.push(Body::Attached(Of { session }))?;
     }
     let done = match &command.verb {
-        TaskVerb::Ask { question } => ask::ask(&mut desk, session, question),
-        TaskVerb::Respond { message, text } => respond::respond(&mut desk, session, *message, text),
-        TaskVerb::Interrupt { message } => interrupt::interrupt(&mut desk, session, *message),
+        TaskVerb::Ask { question } => ask::ask(&mut builder, session, question),
+        TaskVerb::Respond { message, text } => respond::respond(&mut builder, session, *message, text),
+        TaskVerb::Interrupt { message } => interrupt::interrupt(&mut builder, session, *message),
         TaskVerb::Incorporate { messages } => {
-            incorporate::incorporate(&mut desk, session, messages.as_deref())
+            incorporate::incorporate(&mut builder, session, messages.as_deref())
         }
-        TaskVerb::Finish { summary } => finish::finish(&mut desk, session, summary),
-        TaskVerb::Confirm => finish::confirm(&mut desk, session, None),
-        TaskVerb::Request { text } => finish::request(&mut desk, session, None, text),
-        TaskVerb::Abort { reason } => abort::abort(&mut desk, session, reason),
-        TaskVerb::Observe { observations } => note::note(&mut desk, session, observations),
-        TaskVerb::Flush => flush::flush(&mut desk, session),
-        TaskVerb::Compact { summary, kind } => compact::compact(&mut desk, session, summary, *kind),
-        TaskVerb::Resume => resume::resume(&mut desk, session),
+        TaskVerb::Finish { summary } => finish::finish(&mut builder, session, summary),
+        TaskVerb::Confirm => finish::confirm(&mut builder, session, None),
+        TaskVerb::Request { text } => finish::request(&mut builder, session, None, text),
+        TaskVerb::Abort { reason } => abort::abort(&mut builder, session, reason),
+        TaskVerb::Observe { observations } => note::note(&mut builder, session, observations),
+        TaskVerb::Flush => flush::flush(&mut builder, session),
+        TaskVerb::Compact { summary, kind } => compact::compact(&mut builder, session, summary, *kind),
+        TaskVerb::Resume => resume::resume(&mut builder, session),
         TaskVerb::Start { .. } => Ok(Done::quiet(Seq::ZERO)),
     }?;
     if elsewhere {
-        desk.draft.seal()?;
+        builder.draft.seal()?;
     }
-    Ok(desk.close_for_task(session, done))
+    Ok(builder.close_for_task(session, done))
 }
 
 /// Whether a task ends by itself, or because a session begins.
@@ -181,7 +181,7 @@ impl Done {
     }
 }
 
-impl Desk<'_> {
+impl DecisionBuilder<'_> {
     fn close_for_task(self, session: Number, done: Done) -> Decided {
         let decided = self.close_quietly(session, done.about);
         Decided { action: done.action, cause: Cause::Task, notice: done.notice, ..decided }
@@ -189,13 +189,13 @@ impl Desk<'_> {
 
     /// Returns the task of a session.
     fn task(&self, session: Number) -> Result<&Assignment, Refusal> {
-        let task = self.state().standing.tasks.get(&session);
+        let task = self.state().extras.tasks.get(&session);
         task.ok_or(Refusal::Task(TaskRefusal::NoTask(session)))
     }
 
     /// Returns what was read back of a task, or says that it has to be read.
-    fn past(&mut self, session: Number, wanted: Wanted) -> Result<&mut Past, Refusal> {
-        let task = self.state().standing.tasks.get(&session).cloned();
+    fn past(&mut self, session: Number, wanted: Reach) -> Result<&mut TaskHistory, Refusal> {
+        let task = self.state().extras.tasks.get(&session).cloned();
         let unread = Refusal::Task(TaskRefusal::Unread(wanted));
         let task = task.ok_or(TaskRefusal::NoTask(session)).map_err(Refusal::Task)?;
         self.past.as_mut().filter(|past| past.reaches(&task, wanted)).ok_or(unread)
@@ -236,7 +236,7 @@ impl Desk<'_> {
             return Ok(None);
         }
         let (id, stage, parents) = (task.id, task.stage.clone(), task.head.into_iter().collect());
-        let past = self.past(session, Wanted::Staged)?;
+        let past = self.past(session, Reach::Staged)?;
         let (narrative, observations) = past.take_staged();
         let commit = WorkCommit::new(id, parents, stage.worded(&past.words), narrative, observations);
         past.flushed(commit.id);

@@ -1,6 +1,6 @@
 //! The agent observes something: it is written, and staged (C-6).
 
-use super::super::Desk;
+use super::super::DecisionBuilder;
 use super::Done;
 use super::observe::check;
 use crate::refusal::Refusal;
@@ -9,19 +9,19 @@ use crate::task::observation::Observation;
 use crate::task::refusal::TaskRefusal;
 
 pub(super) fn note(
-    desk: &mut Desk<'_>,
+    builder: &mut DecisionBuilder<'_>,
     session: Number,
     observations: &[Observation],
 ) -> Result<Done, Refusal> {
-    if !desk.task(session)?.is_open() {
+    if !builder.task(session)?.is_open() {
         return Err(Refusal::Task(TaskRefusal::Over(session)));
     }
     for observation in observations {
-        check(desk, observation)?;
+        check(builder, observation)?;
     }
-    let mut last = desk.state().head;
+    let mut last = builder.state().head;
     for observation in observations {
-        last = desk.observe(session, observation.clone())?;
+        last = builder.observe(session, observation.clone())?;
     }
     Ok(Done::quiet(last))
 }

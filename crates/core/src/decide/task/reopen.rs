@@ -1,6 +1,6 @@
 //! A boundary that ended a task is taken back: the task is open again, where it stood.
 
-use super::super::Desk;
+use super::super::DecisionBuilder;
 use super::{Ending, compact};
 use crate::entry::{Body, Change, Seq, TaskStep};
 use crate::refusal::Refusal;
@@ -13,19 +13,19 @@ use crate::task::canonical::CommitKind;
 /// A task that the boundary ended is opened again, and the one that began since ends in its place: what was done in it
 /// is kept. Two tasks that are both open for other reasons cannot become one.
 pub(in crate::decide) fn reopen(
-    desk: &mut Desk<'_>,
+    builder: &mut DecisionBuilder<'_>,
     from: Number,
     to: Number,
     boundary: Seq,
 ) -> Result<(), Refusal> {
-    let ended = desk.state().standing.tasks.get(&from).and_then(|task| task.ended_by(boundary));
-    let Some(stage) = ended.cloned() else { return desk.state().two_tasks(from, to) };
-    if let Some(task) = desk.state().standing.open_task(to) {
+    let ended = builder.state().extras.tasks.get(&from).and_then(|task| task.ended_by(boundary));
+    let Some(stage) = ended.cloned() else { return builder.state().two_tasks(from, to) };
+    if let Some(task) = builder.state().extras.open_task(to) {
         match task.has_meaningful_work() {
-            true => drop(compact::end(desk, to, CommitKind::Abandoned, "", Ending::ForGood)?),
-            false => drop(desk.go(to, Stage::Aborted { reason: None }, None)?),
+            true => drop(compact::end(builder, to, CommitKind::Abandoned, "", Ending::ForGood)?),
+            false => drop(builder.go(to, Stage::Aborted { reason: None }, None)?),
         }
     }
     let change = Change::Reopened { to: stage };
-    desk.draft.push(Body::Task(TaskStep::new(from, change))).map(drop)
+    builder.draft.push(Body::Task(TaskStep::new(from, change))).map(drop)
 }

@@ -1,6 +1,6 @@
 //! The person answers: the response, and a relation from it to the task (C-3).
 
-use super::super::Desk;
+use super::super::DecisionBuilder;
 use super::Done;
 use crate::entry::Seq;
 use crate::refusal::Refusal;
@@ -12,13 +12,13 @@ use crate::task::refusal::TaskRefusal;
 use crate::task::state::StateName;
 
 pub(super) fn respond(
-    desk: &mut Desk<'_>,
+    builder: &mut DecisionBuilder<'_>,
     session: Number,
     message: Option<Seq>,
     text: &str,
 ) -> Result<Done, Refusal> {
-    desk.may_go(session, StateName::Running)?;
-    let task = desk.task(session)?;
+    builder.may_go(session, StateName::Running)?;
+    let task = builder.task(session)?;
     let (id, Stage::AwaitingUser { question, .. }) = (task.id, &task.stage) else {
         let forbidden = crate::task::transition::Forbidden::new(task.state(), StateName::Running);
         return Err(Refusal::Task(forbidden.into()));
@@ -27,8 +27,8 @@ pub(super) fn respond(
     let note = Note { kind: NoteKind::Response, text: text.trim().to_owned(), message, answers };
     let note = Observation::Note(note);
     note.check().map_err(TaskRefusal::from).map_err(Refusal::Task)?;
-    let response = desk.observe(session, note)?;
+    let response = builder.observe(session, note)?;
     let edge = Edge::new(NodeId::Note(response), NodeId::Task(id), EdgeLabel::Mentions, "");
-    desk.observe(session, Observation::Relations { edges: vec![edge] })?;
-    desk.go(session, Stage::Running, None).map(Done::quiet)
+    builder.observe(session, Observation::Relations { edges: vec![edge] })?;
+    builder.go(session, Stage::Running, None).map(Done::quiet)
 }

@@ -1,7 +1,7 @@
 //! The person has come back (C-11): past a week the task is compacted, past a day they are asked, else it is shown
 //! as it stands (C-12).
 
-use super::super::Desk;
+use super::super::DecisionBuilder;
 use super::{Done, Ending, compact};
 use crate::decision::{Action, Cause};
 use crate::entry::{Asked, Body, Seq};
@@ -14,19 +14,20 @@ use crate::task::notice::TaskNotice;
 use crate::task::refusal::TaskRefusal;
 use crate::task::timing::{Return, Timeouts, coming_back};
 
-pub(super) fn resume(desk: &mut Desk<'_>, session: Number) -> Result<Done, Refusal> {
-    let task = desk.task(session)?;
+pub(super) fn resume(builder: &mut DecisionBuilder<'_>, session: Number) -> Result<Done, Refusal> {
+    let task = builder.task(session)?;
     if !task.is_open() {
         return Err(Refusal::Task(TaskRefusal::Over(session)));
     }
     let (id, started_at) = (task.id, task.started_at);
-    let now = desk.draft.effective_now();
-    let Some(open) = desk.state().open.as_ref() else { return Err(Refusal::NothingSaid) };
+    let now = builder.draft.effective_now();
+    let Some(open) = builder.state().open.as_ref() else { return Err(Refusal::NothingSaid) };
     let silence = Silence::of(open, now);
-    let timeouts = Timeouts { idle: desk.policy.tasks.idle_timeout, stale: desk.policy.tasks.stale_timeout };
-    let head = desk.state().head;
+    let timeouts =
+        Timeouts { idle: builder.policy.tasks.idle_timeout, stale: builder.policy.tasks.stale_timeout };
+    let head = builder.state().head;
     // A session that is not the latest is only looked at: nobody was asked in it.
-    let road = match desk.state().latest() == Some(session) {
+    let road = match builder.state().latest() == Some(session) {
         true => coming_back(silence.gap, timeouts),
         false => Return::Resume,
     };
@@ -38,13 +39,13 @@ pub(super) fn resume(desk: &mut Desk<'_>, session: Number) -> Result<Done, Refus
         Return::AskContinueOrFresh => {
             // No message is held: the person has said nothing yet.
             let asked = Asked { held: Seq::ZERO, cause: Cause::Task, older: None, intent: None };
-            let about = desk.draft.push(Body::Asked(asked))?;
+            let about = builder.draft.push(Body::Asked(asked))?;
             let stake = Stake::Unfinished { task: id, started_at };
             let notice = Some(Notice::Question { session, stake, older: None });
             Ok(Done { action: Action::Ask, about, notice })
         }
         Return::Stale => {
-            let done = compact::end(desk, session, CommitKind::Stale, "", Ending::ForGood)?;
+            let done = compact::end(builder, session, CommitKind::Stale, "", Ending::ForGood)?;
             let notice = TaskNotice::Lapsed { session, gap_ms: silence.gap_ms };
             Ok(Done::told(done.about, notice))
         }

@@ -22,7 +22,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// What a scope keeps in mind.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Standing {
+pub struct ScopeExtras {
     /// The question that waits for an answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub question: Option<Question>,
@@ -77,7 +77,7 @@ fn is_zero(number: &u64) -> bool {
     *number == 0
 }
 
-impl Standing {
+impl ScopeExtras {
     /// Returns the open task of a session.
     pub fn open_task(&self, session: Number) -> Option<&Assignment> {
         self.tasks.get(&session).filter(|task| task.is_open())

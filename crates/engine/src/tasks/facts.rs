@@ -11,7 +11,7 @@ use segue_core::scope;
 use segue_core::session::Number;
 use segue_core::state::State;
 use segue_core::task::assignment::Assignment;
-use segue_core::task::past::{Past, Wanted};
+use segue_core::task::history::{Reach, TaskHistory};
 use segue_core::task::refusal::TaskRefusal;
 
 /// How many entries are read at a time.
@@ -32,7 +32,7 @@ impl Engine {
             refused => return Ok(refused),
         };
         let Some(session) = session_of(prior, &command) else { return Ok(Err(Refusal::NothingSaid)) };
-        let Some(task) = prior.standing.tasks.get(&session) else {
+        let Some(task) = prior.extras.tasks.get(&session) else {
             return Ok(Err(Refusal::Task(TaskRefusal::NoTask(session))));
         };
         let past = Box::new(self.past(&prior.scope, task, wanted).await?);
@@ -68,15 +68,15 @@ impl Engine {
         &self,
         scope: &scope::Key,
         task: &Assignment,
-        wanted: Wanted,
-    ) -> Result<Past, Error> {
+        wanted: Reach,
+    ) -> Result<TaskHistory, Error> {
         let description = self.words_at(scope, task.described.entry()).await?.unwrap_or_default();
         let words = match task.stage.words() {
             Some(seq) => self.words_at(scope, seq).await?.unwrap_or_default(),
             None => String::new(),
         };
-        let mut past = Past::new(task, wanted, description, words);
-        if wanted == Wanted::Staged && task.first_staged().is_none() {
+        let mut past = TaskHistory::new(task, wanted, description, words);
+        if wanted == Reach::Staged && task.first_staged().is_none() {
             return Ok(past);
         }
         self.each_after(scope, past.after(), |record| past.read(record)).await?;

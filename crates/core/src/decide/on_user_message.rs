@@ -1,8 +1,8 @@
 //! A message of the person: where does it belong? The precedence of DESIGN.md, first match wins.
 
 use super::rotate::rotate;
-use super::task::hear::Heard;
-use super::{Decided, Desk, Hearing, Verdict, answer, start_over, task, undo};
+use super::task::on_user_message::TaskReaction;
+use super::{Decided, DecisionBuilder, MessageSignals, Verdict, answer, start_over, task, undo};
 use crate::decision::{Action, Cause, Reason};
 use crate::entry::{Asked, Body};
 use crate::message::{Message, Role};
@@ -26,48 +26,52 @@ const BELONGS_BEFORE: f64 = 0.8;
 /// How many times less likely it must be that it does not belong there than that it does not belong here.
 const SURER: f64 = 5.0;
 
-pub(super) fn hear(mut desk: Desk<'_>, message: &Message, hearing: Hearing<'_>) -> Result<Decided, Refusal> {
-    let Some(latest) = desk.state().latest() else {
-        let session = desk.open(None)?;
+pub(super) fn on_user_message(
+    mut builder: DecisionBuilder<'_>,
+    message: &Message,
+    signals: MessageSignals<'_>,
+) -> Result<Decided, Refusal> {
+    let Some(latest) = builder.state().latest() else {
+        let session = builder.open(None)?;
         let verdict = Verdict::new(Action::Continue, Cause::None, session).because(Reason::FirstMessage);
-        return go_on(desk, message, hearing, verdict);
+        return go_on(builder, message, signals, verdict);
     };
-    let observed = hearing.observed;
-    if let (Some(_), Some(answer)) = (&desk.state().standing.question, observed.answer) {
-        return answer::spoken(desk, message, answer, hearing);
+    let observed = signals.observed;
+    if let (Some(_), Some(answer)) = (&builder.state().extras.question, observed.answer) {
+        return answer::spoken(builder, message, answer, signals);
     }
-    if let Some(by) = reversal(&desk, hearing) {
-        return rejoin(desk, message, hearing, by);
+    if let Some(by) = reversal(&builder, signals) {
+        return rejoin(builder, message, signals, by);
     }
     if let Some(phrase) = &observed.start_over {
-        return start_over::start_over(desk, message, phrase, hearing);
+        return start_over::start_over(builder, message, phrase, signals);
     }
-    if desk.state().standing.tasks.contains_key(&latest) {
-        desk = match task::hear::hear(desk, message, hearing, latest)? {
-            Heard::Done(decided) => return Ok(*decided),
-            Heard::Pass(desk) => *desk,
+    if builder.state().extras.tasks.contains_key(&latest) {
+        builder = match task::on_user_message::on_user_message(builder, message, signals, latest)? {
+            TaskReaction::Done(decided) => return Ok(*decided),
+            TaskReaction::Pass(builder) => *builder,
         };
     }
     let stay = |reason| Verdict::new(Action::Continue, Cause::None, latest).because(reason);
-    if desk.policy.mode == Mode::Legacy {
-        return go_on(desk, message, hearing, stay(Reason::LegacyMode));
+    if builder.policy.mode == Mode::Legacy {
+        return go_on(builder, message, signals, stay(Reason::LegacyMode));
     }
-    if desk.policy.auto_route == AutoRoute::Never {
-        return go_on(desk, message, hearing, stay(Reason::AutoRouteOff));
+    if builder.policy.auto_route == AutoRoute::Never {
+        return go_on(builder, message, signals, stay(Reason::AutoRouteOff));
     }
     let weighed = {
-        let state = desk.state();
+        let state = builder.state();
         let Some(open) = &state.open else { return Err(Refusal::NothingSaid) };
-        let (policy, standing) = (desk.policy, state.standing.as_ref());
-        let now = desk.draft.effective_now();
-        weigh(&Scales { policy, open, standing, errand: Errand::None, now }, observed)
+        let (policy, extras) = (builder.policy, state.extras.as_ref());
+        let now = builder.draft.effective_now();
+        weigh(&Scales { policy, open, extras, errand: Errand::None, now }, observed)
     };
     match weighed.action {
-        Action::New | Action::NewCarryOver => rotate(desk, message, hearing, weighed, latest),
-        Action::Ask => ask(desk, message, hearing, weighed, latest),
+        Action::New | Action::NewCarryOver => rotate(builder, message, signals, weighed, latest),
+        Action::Ask => ask(builder, message, signals, weighed, latest),
         _ => {
             let verdict = Verdict::of(weighed, latest);
-            go_on(desk, message, hearing, verdict)
+            go_on(builder, message, signals, verdict)
         }
     }
 }
@@ -86,44 +90,44 @@ impl Verdict {
 }
 
 pub(super) fn go_on(
-    mut desk: Desk<'_>,
+    mut builder: DecisionBuilder<'_>,
     message: &Message,
-    hearing: Hearing<'_>,
+    signals: MessageSignals<'_>,
     verdict: Verdict,
 ) -> Result<Decided, Refusal> {
-    let about = desk.draft.push(Body::Message(Role::User, message.clone()))?;
-    desk.close(verdict.hearing(hearing.observed).about(Some(about)))
+    let about = builder.draft.push(Body::Message(Role::User, message.clone()))?;
+    builder.close(verdict.observing(signals.observed).about(Some(about)))
 }
 
 /// Holds the message where it was sent, and asks.
 fn ask(
-    mut desk: Desk<'_>,
+    mut builder: DecisionBuilder<'_>,
     message: &Message,
-    hearing: Hearing<'_>,
+    signals: MessageSignals<'_>,
     weighed: Weighed,
     session: Number,
 ) -> Result<Decided, Refusal> {
     let stake = match weighed.cause {
-        Cause::Temporal => Stake::Pause { gap_ms: gap_ms(&desk) },
+        Cause::Temporal => Stake::Pause { gap_ms: gap_ms(&builder) },
         Cause::Health => Stake::Stuck,
         _ => Stake::Topic,
     };
-    let held = desk.draft.push(Body::Message(Role::User, message.clone()))?;
-    let older = weighed.older.filter(|older| desk.live(*older).is_ok());
-    desk.draft.push(Body::Asked(Asked { held, cause: weighed.cause, older, intent: None }))?;
+    let held = builder.draft.push(Body::Message(Role::User, message.clone()))?;
+    let older = weighed.older.filter(|older| builder.live(*older).is_ok());
+    builder.draft.push(Body::Asked(Asked { held, cause: weighed.cause, older, intent: None }))?;
     let verdict = Verdict::of(weighed, session).notice(Notice::Question { session, stake, older });
-    desk.close(verdict.hearing(hearing.observed).about(Some(held)))
+    builder.close(verdict.observing(signals.observed).about(Some(held)))
 }
 
-fn gap_ms(desk: &Desk<'_>) -> i64 {
-    let now = desk.draft.effective_now();
-    desk.state().open.as_ref().map_or(0, |open| crate::freshness::Silence::of(open, now).gap_ms)
+fn gap_ms(builder: &DecisionBuilder<'_>) -> i64 {
+    let now = builder.draft.effective_now();
+    builder.state().open.as_ref().map_or(0, |open| crate::freshness::Silence::of(open, now).gap_ms)
 }
 
 /// Tells whether a message takes back the rotation that its session began with (M-E2).
-fn reversal(desk: &Desk<'_>, hearing: Hearing<'_>) -> Option<Reversal> {
-    let state = desk.state();
-    let rotation = state.standing.rotation.as_ref()?;
+fn reversal(builder: &DecisionBuilder<'_>, signals: MessageSignals<'_>) -> Option<Reversal> {
+    let state = builder.state();
+    let rotation = state.extras.rotation.as_ref()?;
     let Some(Boundary::Created { from, to, .. }) = state.boundaries.last() else { return None };
     if (*from, *to) != (rotation.from, rotation.to)
         || state.latest() != Some(*to)
@@ -134,33 +138,33 @@ fn reversal(desk: &Desk<'_>, hearing: Hearing<'_>) -> Option<Reversal> {
     if state.two_tasks(*from, *to).is_err() {
         return None;
     }
-    if hearing.observed.objection != Objection::Absent {
+    if signals.observed.objection != Objection::Absent {
         return Some(Reversal::User);
     }
     // Only what was decided by meaning is taken back by meaning.
-    let before = hearing.observed.before?;
+    let before = signals.observed.before?;
     if rotation.cause != Cause::Semantic || rotation.heard > EVIDENCE_MESSAGES_MAX {
         return None;
     }
-    let here = hearing.observed.meaning.belongs?;
+    let here = signals.observed.meaning.belongs?;
     let surer = before.rest().value() * SURER < here.rest().value();
     (before.value() > BELONGS_BEFORE && surer).then_some(Reversal::Evidence)
 }
 
 /// Takes the rotation back: what was said since belongs to the session before, in order.
 fn rejoin(
-    mut desk: Desk<'_>,
+    mut builder: DecisionBuilder<'_>,
     message: &Message,
-    hearing: Hearing<'_>,
+    signals: MessageSignals<'_>,
     by: Reversal,
 ) -> Result<Decided, Refusal> {
-    let Some(rotation) = desk.state().standing.rotation.clone() else { return Err(Refusal::NothingToUndo) };
+    let Some(rotation) = builder.state().extras.rotation.clone() else { return Err(Refusal::NothingToUndo) };
     let (session, from) = (rotation.from, rotation.to);
-    undo::take_back(&mut desk)?;
-    let (cause, reason) = match (by, hearing.observed.before) {
+    undo::take_back(&mut builder)?;
+    let (cause, reason) = match (by, signals.observed.before) {
         (Reversal::Evidence, Some(belongs)) => (Cause::Semantic, Reason::BelongsBefore { session, belongs }),
         _ => (Cause::Intent, Reason::Objected),
     };
     let verdict = Verdict::new(Action::Merge, cause, session).because(reason);
-    go_on(desk, message, hearing, verdict.notice(Notice::Rejoined { session, from, by }))
+    go_on(builder, message, signals, verdict.notice(Notice::Rejoined { session, from, by }))
 }

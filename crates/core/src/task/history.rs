@@ -1,6 +1,6 @@
 //! What has to be read back before a task can move: what was staged, and for a compaction all of it.
 //!
-//! The rules read nothing. A verb that needs the past and was not given it says so ([`Wanted`]), and is asked again
+//! The rules read nothing. A verb that needs the past and was not given it says so ([`Reach`]), and is asked again
 //! with it.
 
 use crate::Timestamp;
@@ -14,7 +14,7 @@ use crate::task::observation::Observation;
 
 /// How much of the past is needed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Wanted {
+pub enum Reach {
     /// What is in no work commit yet.
     Staged,
     /// Everything since the task was started.
@@ -23,9 +23,9 @@ pub enum Wanted {
 
 /// What was read back of a task.
 #[derive(Debug, Clone)]
-pub struct Past {
+pub struct TaskHistory {
     task: Assignment,
-    wanted: Wanted,
+    wanted: Reach,
     /// What is to be done, in words.
     pub description: String,
     /// The words that belong to the state: the question, the summary or the reason.
@@ -35,7 +35,7 @@ pub struct Past {
 }
 
 /// Two pasts are the same if they are of the same task and reach as far.
-impl PartialEq for Past {
+impl PartialEq for TaskHistory {
     fn eq(&self, other: &Self) -> bool {
         (&self.task, self.wanted, &self.staged) == (&other.task, other.wanted, &other.staged)
     }
@@ -48,9 +48,9 @@ struct Staged {
     digest: Digest,
 }
 
-impl Past {
+impl TaskHistory {
     /// Begins with nothing read.
-    pub fn new(task: &Assignment, wanted: Wanted, description: String, words: String) -> Self {
+    pub fn new(task: &Assignment, wanted: Reach, description: String, words: String) -> Self {
         // What the person said is kept apart from the commit, so that it can be erased.
         let kept = if task.described.message().is_some() { "" } else { &description };
         let compaction = Compaction::new(task.id, kept, task.started_at);
@@ -60,8 +60,8 @@ impl Past {
     /// Returns the entry behind which reading begins.
     pub fn after(&self) -> Seq {
         match self.wanted {
-            Wanted::Whole => self.task.id.0,
-            Wanted::Staged => self.task.first_staged().map_or(Seq(u64::MAX), Seq::previous),
+            Reach::Whole => self.task.id.0,
+            Reach::Staged => self.task.first_staged().map_or(Seq(u64::MAX), Seq::previous),
         }
     }
 
@@ -81,7 +81,7 @@ impl Past {
         }
     }
 
-    pub(crate) fn reaches(&self, task: &Assignment, wanted: Wanted) -> bool {
+    pub(crate) fn reaches(&self, task: &Assignment, wanted: Reach) -> bool {
         self.task.id == task.id && self.wanted >= wanted
     }
 

@@ -1,7 +1,7 @@
 //! A message of the person in a session that has a task (precedence 6): what it is to the task decides, and time where
 //! the policy follows tasks.
 
-use super::super::{Decided, Desk, Hearing, Verdict, hear::go_on};
+use super::super::{Decided, DecisionBuilder, MessageSignals, Verdict, on_user_message::go_on};
 use super::{Done, Ending, compact, finish, interrupt, respond, start};
 use crate::decision::{Action, Cause, Confidence, Reason};
 use crate::entry::{Asked, Body, Change, Seq, TaskStep};
@@ -21,11 +21,11 @@ use crate::task::notice::TaskNotice;
 use crate::task::state::StateName;
 
 /// What came of a message.
-pub(in crate::decide) enum Heard<'a> {
+pub(in crate::decide) enum TaskReaction<'a> {
     /// It was the task's.
     Done(Box<Decided>),
     /// It is none of the task's business.
-    Pass(Box<Desk<'a>>),
+    Pass(Box<DecisionBuilder<'a>>),
 }
 
 /// Where a message is, and what it is to the task there.
@@ -37,21 +37,21 @@ struct Moment {
 }
 
 /// Hears a message in a session that has, or had, a task.
-pub(in crate::decide) fn hear<'a>(
-    desk: Desk<'a>,
+pub(in crate::decide) fn on_user_message<'a>(
+    builder: DecisionBuilder<'a>,
     message: &Message,
-    hearing: Hearing<'_>,
+    signals: MessageSignals<'_>,
     session: Number,
-) -> Result<Heard<'a>, Refusal> {
-    let task = desk.task(session)?.clone();
-    let free = desk.policy.mode == Mode::Segmented && desk.policy.auto_route == AutoRoute::Auto;
+) -> Result<TaskReaction<'a>, Refusal> {
+    let task = builder.task(session)?.clone();
+    let free = builder.policy.mode == Mode::Segmented && builder.policy.auto_route == AutoRoute::Auto;
     // A message that nobody could read never ends a task: it belongs to it.
     let unread = TaskReading {
         intent: MessageIntent::Modification,
         source: IntentSource::Unread,
         ..TaskReading::SURE
     };
-    let mut reading = hearing.observed.task.unwrap_or(unread);
+    let mut reading = signals.observed.task.unwrap_or(unread);
     // Where only commands move a session, a message cannot begin another task.
     if !free && matches!(reading.intent, MessageIntent::NewTask | MessageIntent::Unclear) {
         reading.intent = MessageIntent::Modification;
@@ -59,33 +59,33 @@ pub(in crate::decide) fn hear<'a>(
     let then = decide(task.state(), reading.intent, task.work());
     let moment = Moment { session, state: task.state(), reading, then };
     if task.is_open() && free {
-        if hearing.observed.window.band == Window::Emergency {
-            return overflow(desk, message, hearing, session).map(Box::new).map(Heard::Done);
+        if signals.observed.window.band == Window::Emergency {
+            return overflow(builder, message, signals, session).map(Box::new).map(TaskReaction::Done);
         }
-        if let Some(weighed) = by_time(&desk, hearing, &moment)? {
+        if let Some(weighed) = by_time(&builder, signals, &moment)? {
             let decided = match weighed.action {
-                Action::New => expire(desk, message, hearing, weighed, session),
-                _ => ask(desk, message, hearing, weighed, &moment, &task),
+                Action::New => expire(builder, message, signals, weighed, session),
+                _ => ask(builder, message, signals, weighed, &moment, &task),
             };
-            return decided.map(Box::new).map(Heard::Done);
+            return decided.map(Box::new).map(TaskReaction::Done);
         }
     }
     let decided = match then {
-        TaskMove::Pass => return Ok(Heard::Pass(Box::new(desk))),
-        TaskMove::Start if !task.is_open() && !free => return Ok(Heard::Pass(Box::new(desk))),
-        TaskMove::Start | TaskMove::CompactAndStart(_) => begin(desk, message, hearing, &moment),
+        TaskMove::Pass => return Ok(TaskReaction::Pass(Box::new(builder))),
+        TaskMove::Start if !task.is_open() && !free => return Ok(TaskReaction::Pass(Box::new(builder))),
+        TaskMove::Start | TaskMove::CompactAndStart(_) => begin(builder, message, signals, &moment),
         TaskMove::Ask => {
             let weighed = unclear(&moment);
-            ask(desk, message, hearing, weighed, &moment, &task)
+            ask(builder, message, signals, weighed, &moment, &task)
         }
-        TaskMove::Acknowledge => go_on(desk, message, hearing, moment.verdict(Action::Continue)),
+        TaskMove::Acknowledge => go_on(builder, message, signals, moment.verdict(Action::Continue)),
         TaskMove::Respond
         | TaskMove::Queue
         | TaskMove::Continue
         | TaskMove::CompleteAndCompact
-        | TaskMove::AbandonAndCompact => stay(desk, message, hearing, &moment),
+        | TaskMove::AbandonAndCompact => stay(builder, message, signals, &moment),
     };
-    decided.map(Box::new).map(Heard::Done)
+    decided.map(Box::new).map(TaskReaction::Done)
 }
 
 impl Moment {
@@ -112,15 +112,19 @@ impl Moment {
 }
 
 /// Weighs the silence, where the policy follows tasks; nothing if it does not matter (C-11).
-fn by_time(desk: &Desk<'_>, hearing: Hearing<'_>, moment: &Moment) -> Result<Option<Weighed>, Refusal> {
-    match desk.policy.rule {
+fn by_time(
+    builder: &DecisionBuilder<'_>,
+    signals: MessageSignals<'_>,
+    moment: &Moment,
+) -> Result<Option<Weighed>, Refusal> {
+    match builder.policy.rule {
         Rule::Task | Rule::Layered => {}
         Rule::Segmented | Rule::Adaptive => return Ok(None),
     }
-    let state = desk.state();
+    let state = builder.state();
     let Some(open) = &state.open else { return Err(Refusal::NothingSaid) };
-    let (policy, standing, now) = (desk.policy, state.standing.as_ref(), desk.draft.effective_now());
-    let weighed = weigh(&Scales { policy, open, standing, errand: Errand::Open, now }, hearing.observed);
+    let (policy, extras, now) = (builder.policy, state.extras.as_ref(), builder.draft.effective_now());
+    let weighed = weigh(&Scales { policy, open, extras, errand: Errand::Open, now }, signals.observed);
     Ok(match weighed.action {
         Action::New => Some(weighed),
         Action::Ask if !moment.is_awaited() => Some(weighed),
@@ -130,32 +134,32 @@ fn by_time(desk: &Desk<'_>, hearing: Hearing<'_>, moment: &Moment) -> Result<Opt
 
 /// The session goes on, and the task with it.
 fn stay(
-    mut desk: Desk<'_>,
+    mut builder: DecisionBuilder<'_>,
     message: &Message,
-    hearing: Hearing<'_>,
+    signals: MessageSignals<'_>,
     moment: &Moment,
 ) -> Result<Decided, Refusal> {
-    let about = desk.draft.push(Body::Message(Role::User, message.clone()))?;
-    let done = apply(&mut desk, moment.session, moment.then, about)?;
+    let about = builder.draft.push(Body::Message(Role::User, message.clone()))?;
+    let done = apply(&mut builder, moment.session, moment.then, about)?;
     let mut verdict = moment.verdict(Action::Continue);
     verdict.notice = done.and_then(|done| done.notice);
-    desk.close(verdict.hearing(hearing.observed).about(Some(about)))
+    builder.close(verdict.observing(signals.observed).about(Some(about)))
 }
 
 /// Does to the task what a message that was written does to it.
 fn apply(
-    desk: &mut Desk<'_>,
+    builder: &mut DecisionBuilder<'_>,
     session: Number,
     then: TaskMove,
     message: Seq,
 ) -> Result<Option<Done>, Refusal> {
     let done = match then {
-        TaskMove::Respond => respond::respond(desk, session, Some(message), "")?,
-        TaskMove::Queue => interrupt::interrupt(desk, session, message)?,
-        TaskMove::Continue => finish::request(desk, session, Some(message), "")?,
-        TaskMove::CompleteAndCompact => finish::confirm(desk, session, Some(message))?,
+        TaskMove::Respond => respond::respond(builder, session, Some(message), "")?,
+        TaskMove::Queue => interrupt::interrupt(builder, session, message)?,
+        TaskMove::Continue => finish::request(builder, session, Some(message), "")?,
+        TaskMove::CompleteAndCompact => finish::confirm(builder, session, Some(message))?,
         TaskMove::AbandonAndCompact => {
-            compact::end(desk, session, CommitKind::Abandoned, "", Ending::ForGood)?
+            compact::end(builder, session, CommitKind::Abandoned, "", Ending::ForGood)?
         }
         TaskMove::CompactAndStart(_)
         | TaskMove::Start
@@ -168,71 +172,71 @@ fn apply(
 
 /// The message begins another task, in a session of its own (C-10).
 fn begin(
-    mut desk: Desk<'_>,
+    mut builder: DecisionBuilder<'_>,
     message: &Message,
-    hearing: Hearing<'_>,
+    signals: MessageSignals<'_>,
     moment: &Moment,
 ) -> Result<Decided, Refusal> {
     let previous = moment.session;
-    let kept = start::end_before(&mut desk, previous, Ending::AtBoundary)?;
-    desk.draft.seal()?;
-    let session = desk.open(Some(previous))?;
-    let about = desk.draft.push(Body::Message(Role::User, message.clone()))?;
-    start::begin(&mut desk, session, None, Some(about))?;
-    let (pruned, way_back) = desk.keep_backlog()?;
+    let kept = start::end_before(&mut builder, previous, Ending::AtBoundary)?;
+    builder.draft.seal()?;
+    let session = builder.open(Some(previous))?;
+    let about = builder.draft.push(Body::Message(Role::User, message.clone()))?;
+    start::begin(&mut builder, session, None, Some(about))?;
+    let (pruned, way_back) = builder.keep_backlog()?;
     let notice = TaskNotice::Started { session, previous, kept, pruned, way_back };
     let verdict = Verdict { session, ..moment.verdict(Action::New) }.notice(Notice::Task(notice));
-    desk.close(verdict.hearing(hearing.observed).about(Some(about)))
+    builder.close(verdict.observing(signals.observed).about(Some(about)))
 }
 
 /// The task was left alone for too long: what there is of it is kept, and the message begins a session (C-11).
 fn expire(
-    mut desk: Desk<'_>,
+    mut builder: DecisionBuilder<'_>,
     message: &Message,
-    hearing: Hearing<'_>,
+    signals: MessageSignals<'_>,
     weighed: Weighed,
     previous: Number,
 ) -> Result<Decided, Refusal> {
-    let gap_ms = gap_ms(&desk);
-    compact::end(&mut desk, previous, CommitKind::Stale, "", Ending::AtBoundary)?;
-    desk.draft.seal()?;
-    let session = desk.open_because(Some(previous), Some(weighed.cause))?;
-    let about = desk.draft.push(Body::Message(Role::User, message.clone()))?;
-    let (pruned, way_back) = desk.keep_backlog()?;
+    let gap_ms = gap_ms(&builder);
+    compact::end(&mut builder, previous, CommitKind::Stale, "", Ending::AtBoundary)?;
+    builder.draft.seal()?;
+    let session = builder.open_because(Some(previous), Some(weighed.cause))?;
+    let about = builder.draft.push(Body::Message(Role::User, message.clone()))?;
+    let (pruned, way_back) = builder.keep_backlog()?;
     let notice = TaskNotice::Expired { session, previous, gap_ms, pruned, way_back };
     let verdict = Verdict::of(weighed, session).notice(Notice::Task(notice));
-    desk.close(verdict.hearing(hearing.observed).about(Some(about)))
+    builder.close(verdict.observing(signals.observed).about(Some(about)))
 }
 
-fn gap_ms(desk: &Desk<'_>) -> i64 {
-    let now = desk.draft.effective_now();
-    desk.state().open.as_ref().map_or(0, |open| Silence::of(open, now).gap_ms)
+fn gap_ms(builder: &DecisionBuilder<'_>) -> i64 {
+    let now = builder.draft.effective_now();
+    builder.state().open.as_ref().map_or(0, |open| Silence::of(open, now).gap_ms)
 }
 
 /// There is no room left in the window: the task goes on in a new session, with the summary.
 fn overflow(
-    mut desk: Desk<'_>,
+    mut builder: DecisionBuilder<'_>,
     message: &Message,
-    hearing: Hearing<'_>,
+    signals: MessageSignals<'_>,
     previous: Number,
 ) -> Result<Decided, Refusal> {
-    desk.draft.seal()?;
-    let session = desk.open_because(Some(previous), Some(Cause::Context))?;
+    builder.draft.seal()?;
+    let session = builder.open_because(Some(previous), Some(Cause::Context))?;
     let change = Change::CameFrom { from: previous };
-    desk.draft.push(Body::Task(TaskStep::new(session, change)))?;
-    let summary = desk.carry_over(previous, hearing.summary)?;
-    let about = desk.draft.push(Body::Message(Role::User, message.clone()))?;
-    let task = desk.task(session)?;
-    let intent = hearing.observed.task.map_or(MessageIntent::Modification, |reading| reading.intent);
+    builder.draft.push(Body::Task(TaskStep::new(session, change)))?;
+    let summary = builder.carry_over(previous, signals.summary)?;
+    let about = builder.draft.push(Body::Message(Role::User, message.clone()))?;
+    let task = builder.task(session)?;
+    let intent = signals.observed.task.map_or(MessageIntent::Modification, |reading| reading.intent);
     let intent = if intent == MessageIntent::NewTask { MessageIntent::Modification } else { intent };
     let then = decide(task.state(), intent, task.work());
-    apply(&mut desk, session, then, about)?;
-    let (pruned, way_back) = desk.keep_backlog()?;
-    let percent = hearing.observed.window.percent;
+    apply(&mut builder, session, then, about)?;
+    let (pruned, way_back) = builder.keep_backlog()?;
+    let percent = signals.observed.window.percent;
     let notice = Notice::Overflowed { session, previous, percent, summary, pruned, way_back };
     let verdict = Verdict::new(Action::NewCarryOver, Cause::Context, session);
     let verdict = verdict.because(Reason::WindowAt { percent }).notice(notice);
-    desk.close(verdict.hearing(hearing.observed).about(Some(about)))
+    builder.close(verdict.observing(signals.observed).about(Some(about)))
 }
 
 fn unclear(moment: &Moment) -> Weighed {
@@ -251,9 +255,9 @@ fn unclear(moment: &Moment) -> Weighed {
 
 /// Holds the message and asks: continue, or start fresh? The state of the task stays as it is.
 fn ask(
-    mut desk: Desk<'_>,
+    mut builder: DecisionBuilder<'_>,
     message: &Message,
-    hearing: Hearing<'_>,
+    signals: MessageSignals<'_>,
     weighed: Weighed,
     moment: &Moment,
     task: &Assignment,
@@ -263,17 +267,21 @@ fn ask(
         Cause::Temporal => Stake::Unfinished { task: task.id, started_at: task.started_at },
         _ => Stake::Unclear,
     };
-    let held = desk.draft.push(Body::Message(Role::User, message.clone()))?;
+    let held = builder.draft.push(Body::Message(Role::User, message.clone()))?;
     let intent = Some(moment.reading.intent);
-    desk.draft.push(Body::Asked(Asked { held, cause: weighed.cause, older: None, intent }))?;
+    builder.draft.push(Body::Asked(Asked { held, cause: weighed.cause, older: None, intent }))?;
     let verdict = Verdict::of(weighed, session).notice(Notice::Question { session, stake, older: None });
-    desk.close(verdict.hearing(hearing.observed).about(Some(held)))
+    builder.close(verdict.observing(signals.observed).about(Some(held)))
 }
 
 /// The person wants to go on: the message that was held is the task's now.
-pub(in crate::decide) fn settle(desk: &mut Desk<'_>, session: Number, held: Seq) -> Result<(), Refusal> {
-    let intent = desk.state().standing.question.as_ref().and_then(|question| question.intent);
-    let Some(task) = desk.state().standing.open_task(session) else { return Ok(()) };
+pub(in crate::decide) fn settle(
+    builder: &mut DecisionBuilder<'_>,
+    session: Number,
+    held: Seq,
+) -> Result<(), Refusal> {
+    let intent = builder.state().extras.question.as_ref().and_then(|question| question.intent);
+    let Some(task) = builder.state().extras.open_task(session) else { return Ok(()) };
     if held == Seq::ZERO {
         return Ok(());
     }
@@ -285,13 +293,15 @@ pub(in crate::decide) fn settle(desk: &mut Desk<'_>, session: Number, held: Seq)
         Some(intent) => intent,
     };
     let then = decide(task.state(), intent, task.work());
-    apply(desk, session, then, held).map(drop)
+    apply(builder, session, then, held).map(drop)
 }
 
 /// The person wants to start fresh: what there is of the task is kept.
-pub(in crate::decide) fn leave(desk: &mut Desk<'_>, session: Number) -> Result<(), Refusal> {
-    match desk.state().standing.open_task(session) {
-        Some(_) => compact::end(desk, session, CommitKind::UserChoseFresh, "", Ending::AtBoundary).map(drop),
+pub(in crate::decide) fn leave(builder: &mut DecisionBuilder<'_>, session: Number) -> Result<(), Refusal> {
+    match builder.state().extras.open_task(session) {
+        Some(_) => {
+            compact::end(builder, session, CommitKind::UserChoseFresh, "", Ending::AtBoundary).map(drop)
+        }
         None => Ok(()),
     }
 }
