@@ -9,7 +9,7 @@ use crate::Timestamp;
 use crate::decision::Cause;
 use crate::digest::Digest;
 use crate::entry::{Asked, Body, Branched, Merged, Opened, Record, Resumed, Sealed, Seq, Unreadable};
-use crate::extras::{Question, Rotation, ScopeExtras};
+use crate::extras::{HEARD_MAX, Question, Rotation, ScopeExtras};
 use crate::memory;
 use crate::message::Role;
 use crate::pins::{Pinned, Pins};
@@ -180,14 +180,19 @@ fn count(state: &mut State, entry: &Record) -> Result<(), Misfit> {
 }
 
 /// Whatever the user says next settles a question, and is one more message since the rotation.
+///
+/// Counting stops where nobody looks any more: an ordinary message must not change the extras, which are cloned and
+/// written whole.
 fn count_user_message(state: &mut State) {
-    if state.extras.question.is_none() && state.extras.rotation.is_none() {
+    let extras = &state.extras;
+    let counts = extras.rotation.as_ref().is_some_and(|rotation| rotation.heard < HEARD_MAX);
+    if extras.question.is_none() && !counts {
         return;
     }
     let extras = extras_mut(state);
     extras.question = None;
-    if let Some(rotation) = &mut extras.rotation {
-        rotation.heard = rotation.heard.saturating_add(1);
+    if let Some(rotation) = extras.rotation.as_mut().filter(|_| counts) {
+        rotation.heard += 1;
     }
 }
 

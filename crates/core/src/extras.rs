@@ -124,6 +124,15 @@ pub struct Rotation {
     pub to: Number,
     /// What caused it.
     pub cause: Cause,
-    /// How many messages the user has sent since, the first one of the session included.
+    /// How many messages the user has sent since, the first one of the session included; at most [`HEARD_MAX`].
+    #[serde(deserialize_with = "heard")]
     pub heard: u32,
+}
+
+/// Messages after a rotation are counted up to here: no rule looks further.
+pub const HEARD_MAX: u32 = 4;
+
+/// Older versions counted on and on.
+fn heard<'de, D: serde::Deserializer<'de>>(from: D) -> Result<u32, D::Error> {
+    u32::deserialize(from).map(|heard| heard.min(HEARD_MAX))
 }

@@ -68,7 +68,7 @@ pub struct Archived {
 
 /// What was found in a session that was left.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Kept {
+pub struct Extracted {
     /// The session.
     pub session: Number,
     /// The last entry that was looked at.

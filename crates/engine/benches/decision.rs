@@ -9,6 +9,7 @@
 mod talk;
 
 use segue_core::decide::{Circumstances, Command, decide};
+use segue_core::facts::Facts;
 use segue_core::message::{Message, Role};
 use segue_core::policy::Policy;
 use segue_core::session::Id;
@@ -49,7 +50,7 @@ impl Bare {
         let command = Command::Say { role, message: Message::text(text) };
         let fresh = Id(uuid::Uuid::from_u128(turn as u128));
         let circumstances = Circumstances { now: at(turn)?, fresh, spoken: None };
-        let mut decided = decide(&self.state, &self.policy, &command, &circumstances)?;
+        let mut decided = decide(&self.state, &self.policy, &command, &Facts::default(), &circumstances)?;
         let append = Append::of(self.state.clone(), &mut decided, None);
         let next = append.next.clone();
         self.store.append(append).await?;

@@ -126,8 +126,8 @@ impl Engine {
                         self.recents.keep(stepped);
                     }
                     drop(drawer);
-                    self.sweep(&decided).await;
-                    self.ring(request, &decided);
+                    self.remember(request, &decided);
+                    self.carry_out(&decided).await;
                     return Ok(Committed::Done(Box::new(decided)));
                 }
                 Err(segue_store::Error::Conflict { .. }) => drawer.forget(scope),
@@ -195,15 +195,6 @@ impl Engine {
         match id {
             Some(id) => Ok(self.store.seen(scope, id).await?),
             None => Ok(None),
-        }
-    }
-
-    /// Deletes what was dropped. It is noted in the store: what fails now is tried again at the next start.
-    async fn sweep(&self, decided: &Decided) {
-        if !decided.garbage.is_empty()
-            && let Err(error) = self.store.sweep().await
-        {
-            tracing::warn!(%error, "dropped sessions could not be deleted; it is tried again at the next start");
         }
     }
 }

@@ -11,6 +11,7 @@ mod commit;
 pub mod config;
 pub mod context;
 pub mod control;
+mod effects;
 mod engine;
 mod erasure;
 pub mod error;

@@ -7,7 +7,7 @@ use crate::outcome::Outcome;
 use crate::request::Request;
 use segue_core::Timestamp;
 use segue_core::entry::{Body, Seq};
-use segue_core::memory::{self, Kept, Kind, Remembered, Status};
+use segue_core::memory::{self, Extracted, Kind, Remembered, Status};
 use segue_core::scope;
 use segue_core::session::{Key, Number};
 use segue_core::state::State;
@@ -109,7 +109,7 @@ impl Engine {
     }
 
     /// Finds what to keep of sessions that are about to go.
-    pub(crate) async fn left_behind(&self, state: &State, going: &[Number]) -> Result<Vec<Kept>, Error> {
+    pub(crate) async fn left_behind(&self, state: &State, going: &[Number]) -> Result<Vec<Extracted>, Error> {
         let mut kept = Vec::new();
         if !self.remembers(&state.scope) {
             return Ok(kept);
@@ -121,7 +121,7 @@ impl Engine {
         Ok(kept)
     }
 
-    async fn worth_keeping(&self, state: &State, session: Number) -> Result<Option<Kept>, Error> {
+    async fn worth_keeping(&self, state: &State, session: Number) -> Result<Option<Extracted>, Error> {
         let Some(upto) = memory::end(state, session) else { return Ok(None) };
         let seen = state.extras.archived.get(&session).copied().unwrap_or(Seq::ZERO);
         let told = self.messages(state, session, MESSAGES_MAX).await?;
@@ -138,7 +138,7 @@ impl Engine {
             };
             Remembered { session, kind, text, source }
         });
-        Ok(Some(Kept { session, upto, found: found.collect() }))
+        Ok(Some(Extracted { session, upto, found: found.collect() }))
     }
 }
 

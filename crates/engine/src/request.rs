@@ -7,7 +7,7 @@ use crate::telling::DECISION_BEHIND_MAX;
 use segue_core::Timestamp;
 use segue_core::decide::{Command, TaskCommand};
 use segue_core::entry::{Body, Bytes, Kind, Named, Record, Seq};
-use segue_core::memory::Kept;
+use segue_core::memory::Extracted;
 use segue_core::message::{Message, Role};
 use segue_core::observed::Answer;
 use segue_core::policy::Backlog;
@@ -77,7 +77,7 @@ pub enum Request {
     /// Do something with a task.
     Task(TaskCommand),
     /// Keep what was found in a session that was left.
-    Archive(Kept),
+    Archive(Extracted),
     /// Forget one thing that is remembered.
     Forget(Seq),
     /// Erase what messages say.

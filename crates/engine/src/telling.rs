@@ -17,7 +17,7 @@ pub(crate) const DECISION_BEHIND_MAX: usize = 24;
 impl Engine {
     pub(crate) fn told(&self, turn: &Turn, decided: Decided) -> Outcome {
         let state = &decided.state;
-        let told = [decided.notice.as_ref(), decided.also.as_ref()];
+        let told = [decided.notice(), decided.warning()];
         let notice = in_words(turn, told);
         let open = state.open.as_ref().filter(|open| open.session == decided.session);
         let late = state.segments.last_key_value().map(|(number, _)| *number);
@@ -30,14 +30,14 @@ impl Engine {
             action: decided.action,
             cause: decided.cause,
             confidence: decided.confidence,
+            announces: decided.notice().cloned(),
+            also: decided.warning().cloned(),
+            notice,
+            reply: None,
+            dropped: decided.dropped().collect(),
             because: decided.reasons,
             language: turn.language,
             observed: decided.observed,
-            announces: decided.notice,
-            also: decided.also,
-            notice,
-            reply: None,
-            dropped: decided.dropped,
             delivery: Delivery::First,
             scope: turn.scope.clone(),
         }

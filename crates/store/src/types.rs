@@ -38,8 +38,8 @@ impl Append {
             next: Arc::new(decided.state.clone()),
             records: std::mem::take(&mut decided.records),
             message_id: message_id.zip(decided.about),
-            garbage: decided.garbage.clone(),
-            erase: decided.erase.clone(),
+            garbage: decided.swept().collect(),
+            erase: decided.erased().collect(),
         }
     }
 

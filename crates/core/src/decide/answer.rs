@@ -45,7 +45,7 @@ fn settle(
     let Some(question) = builder.state().extras.question.clone() else { return Err(Refusal::NothingAsked) };
     let (action, session, notice) = match answer {
         Answer::Continue => {
-            task::on_user_message::settle(&mut builder, previous, question.held)?;
+            task::on_user_message::settle(&mut builder, previous, &question)?;
             builder.draft.push(Body::Answered)?;
             (Action::Continue, previous, Notice::Stays { session: previous })
         }

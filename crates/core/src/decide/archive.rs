@@ -2,19 +2,19 @@
 
 use super::{Decided, DecisionBuilder};
 use crate::entry::{Body, Erased, Seq};
-use crate::memory::{Archived, Kept, Status, Taken};
+use crate::memory::{Archived, Extracted, Status, Taken};
 use crate::refusal::Refusal;
 
 /// Writes down what a session leaves behind, with the mark that it was looked at: both or neither.
-pub(super) fn archive(mut builder: DecisionBuilder<'_>, kept: &Kept) -> Result<Decided, Refusal> {
-    builder.live(kept.session)?;
-    let about = keep(&mut builder, kept)?;
-    Ok(builder.close_quietly(kept.session, about))
+pub(super) fn archive(mut builder: DecisionBuilder<'_>, extracted: &Extracted) -> Result<Decided, Refusal> {
+    builder.live(extracted.session)?;
+    let about = keep(&mut builder, extracted)?;
+    Ok(builder.close_quietly(extracted.session, about))
 }
 
 /// What was said in a message that was looked at before is not taken a second time, whichever session shows it now.
-pub(super) fn keep(builder: &mut DecisionBuilder<'_>, kept: &Kept) -> Result<Seq, Refusal> {
-    let Kept { session, upto, found } = kept;
+pub(super) fn keep(builder: &mut DecisionBuilder<'_>, extracted: &Extracted) -> Result<Seq, Refusal> {
+    let Extracted { session, upto, found } = extracted;
     let extras = builder.state().extras.clone();
     let seen = extras.archived.get(session).copied().unwrap_or(Seq::ZERO);
     if *upto <= seen {
@@ -37,6 +37,6 @@ pub(super) fn forget(mut builder: DecisionBuilder<'_>, entry: Seq) -> Result<Dec
         return Err(Refusal::NotRemembered(entry));
     }
     let about = builder.draft.push(Body::Erased(Erased { entries: vec![entry] }))?;
-    builder.erase.push(entry);
+    builder.erase([entry]);
     Ok(builder.close_quietly(session, about))
 }

@@ -3,14 +3,13 @@
 use super::TaskCommand;
 use crate::Timestamp;
 use crate::entry::{Named, Seq};
-use crate::memory::Kept;
+use crate::memory::Extracted;
 use crate::message::{Message, Role};
 use crate::observed::{Answer, Observed};
 use crate::pins;
 use crate::retention::{Forewarned, Going, Wish};
 use crate::session::{Number, Title};
 use crate::span::Cut;
-use crate::task::history::TaskHistory;
 
 /// What is asked of a scope.
 #[derive(Debug, Clone, PartialEq)]
@@ -150,22 +149,8 @@ pub enum Command {
     },
     /// Do something with a task.
     Task(TaskCommand),
-    /// A command whose task's past was read back, because it asked for that.
-    Knowing {
-        /// What was read back.
-        past: Box<TaskHistory>,
-        /// The command.
-        command: Box<Self>,
-    },
     /// Keep what is worth keeping of a session that was left.
-    Archive(Kept),
-    /// A command that drops sessions from which something is kept first, with the same append.
-    Keeping {
-        /// What is kept.
-        kept: Vec<Kept>,
-        /// The command.
-        command: Box<Self>,
-    },
+    Archive(Extracted),
     /// Forget one thing that is remembered.
     Forget {
         /// The entry that remembers it.

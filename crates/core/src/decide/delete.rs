@@ -25,7 +25,7 @@ pub(super) fn delete(mut builder: DecisionBuilder<'_>, session: Number) -> Resul
     // What was merged into the session goes with it, and so does what is remembered of that.
     let told = |memory: &&Memory| memory.status == Status::Kept && sessions.contains(&memory.session);
     dropped.erased.extend(memories.iter().filter(told).map(|memory| memory.entry));
-    builder.lay_off(&dropped);
+    builder.drop_content(&dropped);
     builder.draft.push(Body::Deleted(dropped))?;
     let notice = Notice::Deleted { session };
     builder.close(Verdict::commanded(Action::Command, "delete", active, notice).about(about))

@@ -34,6 +34,6 @@ pub(super) fn erase(
     let entries: Vec<Seq> =
         entries.iter().chain(copies).chain(memories).chain(along).chain(titles).copied().collect();
     builder.draft.push(Body::Erased(Erased { entries: entries.clone() }))?;
-    builder.erase.extend(&entries);
+    builder.erase(entries);
     builder.close(Verdict::commanded(Action::Command, "erase", session, notice).about(about))
 }

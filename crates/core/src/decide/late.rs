@@ -6,6 +6,7 @@ use crate::entry::{Body, Of};
 use crate::message::{Message, Role};
 use crate::refusal::Refusal;
 use crate::session::{Number, Status};
+use crate::state::State;
 
 pub(super) fn reply(
     mut builder: DecisionBuilder<'_>,
@@ -13,7 +14,7 @@ pub(super) fn reply(
     message: &Message,
     session: Number,
 ) -> Result<Decided, Refusal> {
-    let session = home(&builder, session)?;
+    let session = home(builder.state(), session)?;
     if builder.state().latest() == Some(session) {
         return say::say(builder, role, message);
     }
@@ -24,10 +25,10 @@ pub(super) fn reply(
 }
 
 /// Follows merges to the session that holds what the given one held.
-pub(super) fn home(builder: &DecisionBuilder<'_>, mut session: Number) -> Result<Number, Refusal> {
+pub(super) fn home(state: &State, mut session: Number) -> Result<Number, Refusal> {
     // A session is merged into a live one only, so each step leads to a session that was live later.
-    for _ in 0..builder.state().sessions.len() {
-        match builder.state().sessions.get(&session).map(|s| s.status) {
+    for _ in 0..state.sessions.len() {
+        match state.sessions.get(&session).map(|s| s.status) {
             Some(Status::Live) => return Ok(session),
             Some(Status::Merged { into }) => session = into,
             None => break,

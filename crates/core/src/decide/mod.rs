@@ -10,6 +10,7 @@ mod erase;
 mod fork;
 mod late;
 mod merge;
+mod needs;
 mod new;
 mod on_user_message;
 mod pin;
@@ -29,12 +30,16 @@ mod undo;
 mod tests;
 
 pub use command::Command;
+pub use needs::needs;
 pub use task::{TaskCommand, TaskVerb};
 
 use crate::Timestamp;
 use crate::decision::{Action, Alternative, Cause, Confidence, Decision, Reason, Thresholds};
 use crate::draft::Draft;
+use crate::effect::Effect;
 use crate::entry::{Body, Dropped, Opened, Record, Seq, Spoken};
+use crate::facts::Facts;
+use crate::memory::Extracted;
 use crate::message::{Message, Role};
 use crate::notice::{Notice, Summary, WayBack};
 use crate::observed::Observed;
@@ -75,38 +80,73 @@ pub struct Decided {
     pub reasons: Vec<Reason>,
     /// What was observed about the message, if anything was.
     pub observed: Option<Box<Observed>>,
-    /// What the user is told.
-    pub notice: Option<Notice>,
-    /// What the user is told besides: sessions will go by themselves.
-    pub also: Option<Notice>,
     /// The session that it ended up in.
     pub session: Number,
     /// The message or command that was written, if any.
     pub about: Option<Seq>,
-    /// The sessions that were dropped.
-    pub dropped: Vec<Number>,
-    /// The segments to delete, once the entries are kept.
-    pub garbage: Vec<segment::Number>,
-    /// The entries whose bodies are erased with the append.
-    pub erase: Vec<Seq>,
+    /// What is done with the entries and after them.
+    pub effects: Vec<Effect>,
 }
 
 impl Decided {
+    /// Returns what the person is told.
+    pub fn notice(&self) -> Option<&Notice> {
+        self.effects.iter().find_map(|effect| match effect {
+            Effect::Tell(notice) => Some(notice),
+            _ => None,
+        })
+    }
+
+    /// Returns what the person is told besides.
+    pub fn warning(&self) -> Option<&Notice> {
+        self.effects.iter().find_map(|effect| match effect {
+            Effect::Warn(notice) => Some(notice),
+            _ => None,
+        })
+    }
+
+    /// Returns the sessions that were dropped.
+    pub fn dropped(&self) -> impl Iterator<Item = Number> {
+        let dropped = self.effects.iter().map(|effect| match effect {
+            Effect::Drop(sessions) => sessions.as_slice(),
+            _ => &[],
+        });
+        dropped.flatten().copied()
+    }
+
+    /// Returns the segments to delete, once the entries are kept.
+    pub fn swept(&self) -> impl Iterator<Item = segment::Number> {
+        let swept = self.effects.iter().map(|effect| match effect {
+            Effect::Sweep(segments) => segments.as_slice(),
+            _ => &[],
+        });
+        swept.flatten().copied()
+    }
+
+    /// Returns the entries whose bodies are erased with the append.
+    pub fn erased(&self) -> impl Iterator<Item = Seq> {
+        let erased = self.effects.iter().map(|effect| match effect {
+            Effect::Erase(entries) => entries.as_slice(),
+            _ => &[],
+        });
+        erased.flatten().copied()
+    }
+
     /// Tells whether it settled a question of ours.
     pub fn because_answered(&self) -> bool {
         self.reasons.iter().any(|reason| matches!(reason, Reason::Answered { .. }))
     }
 }
 
-/// Decides what happens to a command.
+/// Decides what happens to a command. The facts are what [`needs`] asks for on the same state.
 ///
 /// ```
-/// use segue_core::{decide::{decide, Circumstances, Command}, message::{Message, Role}};
+/// use segue_core::{decide::{decide, Circumstances, Command}, facts::Facts, message::{Message, Role}};
 /// use segue_core::{policy::Policy, session::Id, state::State, Timestamp};
 /// let state = State::empty("agent:main:cli:direct:me".parse()?);
 /// let hello = Command::Say { role: Role::User, message: Message::text("hello") };
 /// let at = Circumstances { now: Timestamp::UNIX_EPOCH, fresh: Id(Default::default()), spoken: None };
-/// let decided = decide(&state, &Policy::default(), &hello, &at)?;
+/// let decided = decide(&state, &Policy::default(), &hello, &Facts::default(), &at)?;
 /// assert_eq!(decided.state.messages, 1);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -114,32 +154,44 @@ pub fn decide(
     state: &State,
     policy: &Policy,
     command: &Command,
+    facts: &Facts,
     at: &Circumstances,
 ) -> Result<Decided, Refusal> {
-    let (keeping, command) = match command {
-        Command::Keeping { kept, command } => (kept.as_slice(), command.as_ref()),
-        command => (&[][..], command),
-    };
-    let (past, command) = match command {
-        Command::Knowing { past, command } => (Some(past.as_ref().clone()), command.as_ref()),
-        command => (None, command),
-    };
+    let mut decided = decide_entries(state, policy, command, facts, at)?;
+    if wakes(command) && !decided.state.extras.tasks.is_empty() {
+        decided.effects.push(Effect::Wake);
+    }
+    Ok(decided)
+}
+
+/// Tells whether an agent may wait for what a command says.
+fn wakes(command: &Command) -> bool {
+    match command {
+        Command::Say { .. } | Command::UserMessage { .. } | Command::Answer { .. } => true,
+        Command::Task(task) => matches!(task.verb, TaskVerb::Interrupt { .. } | TaskVerb::Abort { .. }),
+        _ => false,
+    }
+}
+
+fn decide_entries(
+    state: &State,
+    policy: &Policy,
+    command: &Command,
+    facts: &Facts,
+    at: &Circumstances,
+) -> Result<Decided, Refusal> {
     let mut builder = DecisionBuilder {
         draft: Draft::new(state, at.now),
         policy,
         at,
-        past,
-        also: None,
-        dropped: Vec::new(),
-        garbage: Vec::new(),
-        erase: Vec::new(),
+        history: facts.task.as_deref().cloned(),
+        memories: &facts.memories,
+        warning: None,
+        effects: Vec::new(),
     };
-    for kept in keeping {
-        archive::keep(&mut builder, kept)?;
-    }
     // Only what could not be read leaves a scope without sessions whose numbers go on.
     if builder.state().sessions.is_empty() && builder.state().next_session > Number::FIRST {
-        builder.also = Some(Notice::Aside);
+        builder.warning = Some(Notice::Aside);
     }
     if let Command::UserMessage { .. } = command {
         retire::tell(&mut builder)?;
@@ -177,9 +229,6 @@ pub fn decide(
         Command::Archive(kept) => archive::archive(builder, kept),
         Command::Forget { entry } => archive::forget(builder, *entry),
         Command::Task(command) => task::decide(builder, command),
-        Command::Knowing { .. } | Command::Keeping { .. } => {
-            Err(Refusal::Damaged("a command within a command".to_owned()))
-        }
     }
 }
 
@@ -188,11 +237,10 @@ struct DecisionBuilder<'a> {
     draft: Draft,
     policy: &'a Policy,
     at: &'a Circumstances,
-    past: Option<TaskHistory>,
-    also: Option<Notice>,
-    dropped: Vec<Number>,
-    garbage: Vec<segment::Number>,
-    erase: Vec<Seq>,
+    history: Option<TaskHistory>,
+    memories: &'a [Extracted],
+    warning: Option<Notice>,
+    effects: Vec<Effect>,
 }
 
 /// What a message of the user is judged by.
@@ -323,14 +371,19 @@ impl DecisionBuilder<'_> {
         Ok((pruned, way_back))
     }
 
-    /// Remembers what goes with an entry, to be done once the entry is kept.
-    fn lay_off(&mut self, dropped: &Dropped) {
-        self.dropped.extend(&dropped.sessions);
-        self.garbage.extend(&dropped.segments);
-        self.erase.extend(&dropped.erased);
+    /// Drops the content of sessions with an entry.
+    fn drop_content(&mut self, dropped: &Dropped) {
+        self.effects.push(Effect::Drop(dropped.sessions.clone()));
+        self.effects.push(Effect::Sweep(dropped.segments.clone()));
+        self.effects.push(Effect::Erase(dropped.erased.clone()));
     }
 
-    /// Writes down the decision and closes the builder.
+    /// Erases the bodies of entries.
+    fn erase(&mut self, entries: impl IntoIterator<Item = Seq>) {
+        self.effects.push(Effect::Erase(entries.into_iter().collect()));
+    }
+
+    /// Writes down the decision.
     fn close(mut self, verdict: Verdict) -> Result<Decided, Refusal> {
         let confidence = verdict.confidence;
         let observed = verdict.signals.clone();
@@ -349,10 +402,12 @@ impl DecisionBuilder<'_> {
                 thresholds: verdict.thresholds,
                 alternatives: verdict.alternatives.clone(),
                 notice: verdict.notice.clone(),
-                also: self.also.clone(),
+                also: self.warning.clone(),
                 refusal: None,
             })))?;
         }
+        let effects = self.effects();
+        let told = verdict.notice.map(Effect::Tell);
         let (state, records) = self.draft.finish();
         Ok(Decided {
             records,
@@ -362,18 +417,20 @@ impl DecisionBuilder<'_> {
             confidence,
             reasons: verdict.reasons,
             observed,
-            notice: verdict.notice,
-            also: self.also,
             session: verdict.session,
             about: verdict.about,
-            dropped: self.dropped,
-            garbage: self.garbage,
-            erase: self.erase,
+            effects: told.into_iter().chain(effects).collect(),
         })
     }
 
-    /// Closes the builder without a decision record: the entry speaks for itself.
-    fn close_quietly(self, session: Number, about: Seq) -> Decided {
+    fn effects(&mut self) -> Vec<Effect> {
+        let warned = self.warning.take().map(Effect::Warn);
+        warned.into_iter().chain(std::mem::take(&mut self.effects)).collect()
+    }
+
+    /// Closes the draft without a decision record: the entry speaks for itself.
+    fn close_quietly(mut self, session: Number, about: Seq) -> Decided {
+        let effects = self.effects();
         let (state, records) = self.draft.finish();
         Decided {
             records,
@@ -383,13 +440,9 @@ impl DecisionBuilder<'_> {
             confidence: Confidence::CERTAIN,
             reasons: Vec::new(),
             observed: None,
-            notice: None,
-            also: self.also,
             session,
             about: Some(about),
-            dropped: self.dropped,
-            garbage: self.garbage,
-            erase: self.erase,
+            effects,
         }
     }
 }

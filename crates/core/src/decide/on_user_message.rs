@@ -1,21 +1,24 @@
 //! A message of the person: where does it belong? The precedence of DESIGN.md, first match wins.
 
 use super::rotate::rotate;
-use super::task::on_user_message::TaskReaction;
+use super::task::on_user_message::TaskRoute;
 use super::{Decided, DecisionBuilder, MessageSignals, Verdict, answer, start_over, task, undo};
+use crate::Timestamp;
 use crate::decision::{Action, Cause, Reason};
 use crate::entry::{Asked, Body};
+use crate::extras::HEARD_MAX;
 use crate::message::{Message, Role};
 use crate::notice::{Notice, Reversal, Stake};
-use crate::observed::Objection;
-use crate::policy::{AutoRoute, Mode};
+use crate::observed::{Answer, Objection, Observed};
+use crate::policy::{AutoRoute, Mode, Policy};
 use crate::refusal::Refusal;
 use crate::rules::{Errand, Scales, Weighed, weigh};
 use crate::session::Number;
+use crate::state::State;
 use crate::undo::Boundary;
 
 /// How many messages after a rotation it can still be taken back by what is said.
-const REVERSAL_MESSAGES_MAX: u32 = 3;
+const REVERSAL_MESSAGES_MAX: u32 = HEARD_MAX - 1;
 
 /// The same, where only what later messages are about speaks for it: who has stayed with the new topic meant it.
 const EVIDENCE_MESSAGES_MAX: u32 = 1;
@@ -26,53 +29,101 @@ const BELONGS_BEFORE: f64 = 0.8;
 /// How many times less likely it must be that it does not belong there than that it does not belong here.
 const SURER: f64 = 5.0;
 
+/// What a message of the person is judged by.
+#[derive(Clone, Copy)]
+pub(super) struct Situation<'a> {
+    pub(super) state: &'a State,
+    pub(super) policy: &'a Policy,
+    pub(super) observed: &'a Observed,
+    /// The time that counts for every rule.
+    pub(super) now: Timestamp,
+}
+
+/// Where a message of the person goes.
+pub(super) enum Route {
+    /// It is the first one of its scope.
+    First,
+    /// It answers our question.
+    Answer(Answer),
+    /// It takes the last rotation back.
+    TakeBack(Reversal),
+    /// It asks for a new session in words.
+    StartOver(String),
+    /// It is about the task of its session.
+    Task(Box<TaskRoute>),
+    /// It goes on where it was sent: nothing but commands moves a session.
+    Stay(Reason),
+    /// The policy's rule decided.
+    Weighed(Box<Weighed>),
+}
+
+impl Route {
+    /// Finds where a message goes.
+    pub(super) fn of(situation: Situation<'_>) -> Result<Self, Refusal> {
+        let Situation { state, policy, observed, now } = situation;
+        let Some(open) = &state.open else { return Ok(Self::First) };
+        if let (Some(_), Some(answer)) = (&state.extras.question, observed.answer) {
+            return Ok(Self::Answer(answer));
+        }
+        if let Some(by) = reversal(state, observed) {
+            return Ok(Self::TakeBack(by));
+        }
+        if let Some(phrase) = &observed.start_over {
+            return Ok(Self::StartOver(phrase.clone()));
+        }
+        if let Some(route) = TaskRoute::of(situation, open)? {
+            return Ok(Self::Task(Box::new(route)));
+        }
+        if policy.mode == Mode::Legacy {
+            return Ok(Self::Stay(Reason::LegacyMode));
+        }
+        if policy.auto_route == AutoRoute::Never {
+            return Ok(Self::Stay(Reason::AutoRouteOff));
+        }
+        let extras = state.extras.as_ref();
+        let scales = Scales { policy, open, extras, errand: Errand::None, now };
+        Ok(Self::Weighed(Box::new(weigh(&scales, observed))))
+    }
+
+    /// Tells whether a session begins with the message.
+    pub(super) fn opens_session(&self) -> bool {
+        match self {
+            Self::First | Self::Answer(Answer::Continue | Answer::Older) | Self::TakeBack(_) => false,
+            Self::Stay(_) => false,
+            Self::Answer(Answer::Fresh) | Self::StartOver(_) => true,
+            Self::Task(route) => route.opens_session(),
+            Self::Weighed(weighed) => matches!(weighed.action, Action::New | Action::NewCarryOver),
+        }
+    }
+}
+
 pub(super) fn on_user_message(
     mut builder: DecisionBuilder<'_>,
     message: &Message,
     signals: MessageSignals<'_>,
 ) -> Result<Decided, Refusal> {
-    let Some(latest) = builder.state().latest() else {
-        let session = builder.open(None)?;
-        let verdict = Verdict::new(Action::Continue, Cause::None, session).because(Reason::FirstMessage);
-        return go_on(builder, message, signals, verdict);
+    let (observed, now) = (signals.observed, builder.draft.effective_now());
+    let route = Route::of(Situation { state: builder.state(), policy: builder.policy, observed, now })?;
+    let session = match builder.state().latest() {
+        Some(latest) => latest,
+        None => builder.open(None)?,
     };
-    let observed = signals.observed;
-    if let (Some(_), Some(answer)) = (&builder.state().extras.question, observed.answer) {
-        return answer::spoken(builder, message, answer, signals);
-    }
-    if let Some(by) = reversal(&builder, signals) {
-        return rejoin(builder, message, signals, by);
-    }
-    if let Some(phrase) = &observed.start_over {
-        return start_over::start_over(builder, message, phrase, signals);
-    }
-    if builder.state().extras.tasks.contains_key(&latest) {
-        builder = match task::on_user_message::on_user_message(builder, message, signals, latest)? {
-            TaskReaction::Done(decided) => return Ok(*decided),
-            TaskReaction::Pass(builder) => *builder,
-        };
-    }
-    let stay = |reason| Verdict::new(Action::Continue, Cause::None, latest).because(reason);
-    if builder.policy.mode == Mode::Legacy {
-        return go_on(builder, message, signals, stay(Reason::LegacyMode));
-    }
-    if builder.policy.auto_route == AutoRoute::Never {
-        return go_on(builder, message, signals, stay(Reason::AutoRouteOff));
-    }
-    let weighed = {
-        let state = builder.state();
-        let Some(open) = &state.open else { return Err(Refusal::NothingSaid) };
-        let (policy, extras) = (builder.policy, state.extras.as_ref());
-        let now = builder.draft.effective_now();
-        weigh(&Scales { policy, open, extras, errand: Errand::None, now }, observed)
-    };
-    match weighed.action {
-        Action::New | Action::NewCarryOver => rotate(builder, message, signals, weighed, latest),
-        Action::Ask => ask(builder, message, signals, weighed, latest),
-        _ => {
-            let verdict = Verdict::of(weighed, latest);
-            go_on(builder, message, signals, verdict)
-        }
+    let stay = |reason| Verdict::new(Action::Continue, Cause::None, session).because(reason);
+    match route {
+        Route::First => go_on(builder, message, signals, stay(Reason::FirstMessage)),
+        Route::Answer(answer) => answer::spoken(builder, message, answer, signals),
+        Route::TakeBack(by) => rejoin(builder, message, signals, by),
+        Route::StartOver(phrase) => start_over::start_over(builder, message, &phrase, signals),
+        Route::Task(route) => task::on_user_message::on_user_message(builder, message, signals, *route),
+        Route::Stay(reason) => go_on(builder, message, signals, stay(reason)),
+        Route::Weighed(weighed) => match weighed.action {
+            Action::New | Action::NewCarryOver => rotate(builder, message, signals, *weighed, session),
+            Action::Ask => ask(builder, message, signals, *weighed, session),
+            _ => {
+                let verdict = Verdict::of(*weighed, session);
+                go_on(builder, message, signals, verdict)
+            }
+        },
     }
 }
 
@@ -125,8 +176,7 @@ fn gap_ms(builder: &DecisionBuilder<'_>) -> i64 {
 }
 
 /// Tells whether a message takes back the rotation that its session began with (M-E2).
-fn reversal(builder: &DecisionBuilder<'_>, signals: MessageSignals<'_>) -> Option<Reversal> {
-    let state = builder.state();
+fn reversal(state: &State, observed: &Observed) -> Option<Reversal> {
     let rotation = state.extras.rotation.as_ref()?;
     let Some(Boundary::Created { from, to, .. }) = state.boundaries.last() else { return None };
     if (*from, *to) != (rotation.from, rotation.to)
@@ -138,15 +188,15 @@ fn reversal(builder: &DecisionBuilder<'_>, signals: MessageSignals<'_>) -> Optio
     if state.two_tasks(*from, *to).is_err() {
         return None;
     }
-    if signals.observed.objection != Objection::Absent {
+    if observed.objection != Objection::Absent {
         return Some(Reversal::User);
     }
     // Only what was decided by meaning is taken back by meaning.
-    let before = signals.observed.before?;
+    let before = observed.before?;
     if rotation.cause != Cause::Semantic || rotation.heard > EVIDENCE_MESSAGES_MAX {
         return None;
     }
-    let here = signals.observed.meaning.belongs?;
+    let here = observed.meaning.belongs?;
     let surer = before.rest().value() * SURER < here.rest().value();
     (before.value() > BELONGS_BEFORE && surer).then_some(Reversal::Evidence)
 }

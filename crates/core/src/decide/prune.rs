@@ -1,6 +1,7 @@
 //! Prune: the oldest sessions go, never the active one (P-8).
 
-use super::{Decided, DecisionBuilder, Verdict};
+use super::{Decided, DecisionBuilder, Verdict, archive};
+use crate::Timestamp;
 use crate::decision::Action;
 use crate::entry::{Body, Dropped, Seq};
 use crate::notice::Notice;
@@ -29,14 +30,7 @@ pub(super) fn retire(
 ) -> Result<Decided, Refusal> {
     let session = builder.latest()?;
     let about = builder.note_command()?;
-    let (state, now) = (builder.state(), builder.draft.effective_now());
-    let may_go = |number: Number| match notice {
-        Forewarned::No => true,
-        Forewarned::Yes => state.farewell(number).is_some_and(|farewell| farewell.due <= now),
-    };
-    let stays = |number: Number| number == session || state.live(number).is_none() || state.is_kept(number);
-    let goes = |number: &&Number| !stays(**number) && may_go(**number);
-    let sessions: Vec<Number> = sessions.iter().filter(goes).copied().collect();
+    let sessions = retirable(builder.state(), sessions, notice, builder.draft.effective_now());
     let notice = Notice::Pruned { sessions: drop_these(&mut builder, sessions)? };
     builder.close(Verdict::commanded(Action::Command, "prune", session, notice).about(about))
 }
@@ -48,27 +42,61 @@ pub(super) fn drop_oldest(
     keep: Backlog,
     spare: Option<Number>,
 ) -> Result<u32, Refusal> {
-    let state = builder.state();
+    let sessions = oldest(builder.state(), keep, 0, builder.state().latest(), spare);
+    drop_these(builder, sessions)
+}
+
+/// Finds the oldest sessions past the limit, where so many are about to be opened. The active one stays.
+pub(super) fn oldest(
+    state: &State,
+    keep: Backlog,
+    opening: usize,
+    active: Option<Number>,
+    spare: Option<Number>,
+) -> Vec<Number> {
     let mut live: Vec<Number> = state.list().map(|(number, _)| number).collect();
-    let excess = live.len().saturating_sub(keep.get());
-    let active = state.latest();
+    let excess = (live.len() + opening).saturating_sub(keep.get());
+    if excess == 0 {
+        return Vec::new();
+    }
     live.retain(|number| Some(*number) != active);
     // Work that was left open goes after what is over.
     let at_work = |number: &Number| state.extras.open_task(*number).is_some();
     // Who asked for a session to be kept loses it last: the backlog is a bound all the same (P-8).
     live.sort_by_key(|number| (Some(*number) == spare, state.is_kept(*number), at_work(number), *number));
-    let sessions = live.into_iter().take(excess).collect();
-    drop_these(builder, sessions)
+    live.truncate(excess);
+    live
 }
 
+/// Finds which of some sessions may go by retention: never the active one, and none that is to be kept.
+pub(super) fn retirable(
+    state: &State,
+    sessions: &[Number],
+    notice: Forewarned,
+    now: Timestamp,
+) -> Vec<Number> {
+    let may_go = |number: Number| match notice {
+        Forewarned::No => true,
+        Forewarned::Yes => state.farewell(number).is_some_and(|farewell| farewell.due <= now),
+    };
+    let stays = |number: Number| {
+        Some(number) == state.latest() || state.live(number).is_none() || state.is_kept(number)
+    };
+    sessions.iter().filter(|number| !stays(**number) && may_go(**number)).copied().collect()
+}
+
+/// Drops sessions, and keeps what is worth remembering of them in the same append (P-11).
 fn drop_these(builder: &mut DecisionBuilder<'_>, sessions: Vec<Number>) -> Result<u32, Refusal> {
     if sessions.is_empty() {
         return Ok(0);
     }
+    for extracted in builder.memories.iter().filter(|extracted| sessions.contains(&extracted.session)) {
+        archive::keep(builder, extracted)?;
+    }
     let state = builder.state();
     let dropped = what_goes(state, sessions);
     let count = dropped.sessions.iter().filter(|n| state.live(**n).is_some()).count();
-    builder.lay_off(&dropped);
+    builder.drop_content(&dropped);
     builder.draft.push(Body::Pruned(dropped))?;
     Ok(u32::try_from(count).unwrap_or(u32::MAX))
 }

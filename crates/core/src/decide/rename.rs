@@ -30,7 +30,7 @@ pub(super) fn name(mut builder: DecisionBuilder<'_>, named: &Named) -> Result<De
     // The one before is of no use to anybody.
     if let Some(before) = builder.state().extras.names.get(&named.session).map(|name| name.entry) {
         builder.draft.push(Body::Erased(Erased { entries: vec![before] }))?;
-        builder.erase.push(before);
+        builder.erase([before]);
     }
     let about = builder.draft.push(Body::Named(named.clone()))?;
     Ok(builder.close_quietly(named.session, about))

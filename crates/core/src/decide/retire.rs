@@ -40,7 +40,7 @@ pub(super) fn tell(builder: &mut DecisionBuilder<'_>) -> Result<(), Refusal> {
     if let Some(going) =
         untold(builder.state(), builder.draft.effective_now(), &builder.policy.segmented.time_zone)
     {
-        builder.also = Some(going);
+        builder.warning = Some(going);
         builder.draft.push(Body::Retiring(Retiring::Told))?;
     }
     Ok(())

@@ -1,7 +1,7 @@
-//! What has to be read back before a task can move: what was staged, and for a compaction all of it.
+//! The history of a task, as far as it has to be read before the task can move: what is staged, and for a
+//! compaction all of it.
 //!
-//! The rules read nothing. A verb that needs the past and was not given it says so ([`Reach`]), and is asked again
-//! with it.
+//! The rules read nothing: [`needs`](crate::decide::needs) says how far back ([`Reach`]) a command needs it.
 
 use crate::Timestamp;
 use crate::digest::Digest;
@@ -12,7 +12,7 @@ use crate::task::compaction::Compaction;
 use crate::task::narrative::Line;
 use crate::task::observation::Observation;
 
-/// How much of the past is needed.
+/// How far back a history reaches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Reach {
     /// What is in no work commit yet.
@@ -25,7 +25,7 @@ pub enum Reach {
 #[derive(Debug, Clone)]
 pub struct TaskHistory {
     task: Assignment,
-    wanted: Reach,
+    reach: Reach,
     /// What is to be done, in words.
     pub description: String,
     /// The words that belong to the state: the question, the summary or the reason.
@@ -34,10 +34,10 @@ pub struct TaskHistory {
     compaction: Compaction,
 }
 
-/// Two pasts are the same if they are of the same task and reach as far.
+/// Two histories are the same if they are of the same task and reach as far.
 impl PartialEq for TaskHistory {
     fn eq(&self, other: &Self) -> bool {
-        (&self.task, self.wanted, &self.staged) == (&other.task, other.wanted, &other.staged)
+        (&self.task, self.reach, &self.staged) == (&other.task, other.reach, &other.staged)
     }
 }
 
@@ -50,16 +50,16 @@ struct Staged {
 
 impl TaskHistory {
     /// Begins with nothing read.
-    pub fn new(task: &Assignment, wanted: Reach, description: String, words: String) -> Self {
+    pub fn new(task: &Assignment, reach: Reach, description: String, words: String) -> Self {
         // What the person said is kept apart from the commit, so that it can be erased.
         let kept = if task.described.message().is_some() { "" } else { &description };
         let compaction = Compaction::new(task.id, kept, task.started_at);
-        Self { task: task.clone(), wanted, staged: Vec::new(), compaction, description, words }
+        Self { task: task.clone(), reach, staged: Vec::new(), compaction, description, words }
     }
 
     /// Returns the entry behind which reading begins.
     pub fn after(&self) -> Seq {
-        match self.wanted {
+        match self.reach {
             Reach::Whole => self.task.id.0,
             Reach::Staged => self.task.first_staged().map_or(Seq(u64::MAX), Seq::previous),
         }
@@ -81,8 +81,8 @@ impl TaskHistory {
         }
     }
 
-    pub(crate) fn reaches(&self, task: &Assignment, wanted: Reach) -> bool {
-        self.task.id == task.id && self.wanted >= wanted
+    pub(crate) fn reaches(&self, task: &Assignment, reach: Reach) -> bool {
+        self.task.id == task.id && self.reach >= reach
     }
 
     pub(crate) fn observe(&mut self, seq: Seq, at: Timestamp, observation: &Observation) {

@@ -1,7 +1,6 @@
 //! Why something cannot be done with a task.
 
 use crate::session::Number;
-use crate::task::history::Reach;
 use crate::task::identity::NotADescription;
 use crate::task::node::NodeId;
 use crate::task::observation::Unfit;
@@ -38,7 +37,4 @@ pub enum TaskRefusal {
     /// More was said since the queue was read.
     #[error("more was said meanwhile: read the queue again")]
     QueueChanged,
-    /// The verb needs to know more of the past. This never leaves the engine.
-    #[error("the task's past was not read")]
-    Unread(Reach),
 }

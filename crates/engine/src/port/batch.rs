@@ -59,7 +59,10 @@ impl Engine {
                 break;
             };
             // What does more than keep a message has more to be done for it.
-            if decided.records.is_empty() || decided.opened(&prior).is_some() || !decided.garbage.is_empty() {
+            if decided.records.is_empty()
+                || decided.opened(&prior).is_some()
+                || decided.swept().next().is_some()
+            {
                 break;
             }
             let append = Append::of(prior, &mut decided, message.message_id.clone());

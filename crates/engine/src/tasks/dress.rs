@@ -86,7 +86,7 @@ impl Engine {
                 Some(tasks::interrupted(turn.language, &said))
             }
             Stage::Running => {
-                let past = self.past(&turn.scope, task, Reach::Whole).await?;
+                let past = self.task_history(&turn.scope, task, Reach::Whole).await?;
                 let progress = words::tasks::progress(turn.language, &past.compaction().progress());
                 Some(tasks::cut_off(turn.language, &progress))
             }

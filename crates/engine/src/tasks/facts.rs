@@ -1,24 +1,23 @@
-//! Reading a task's past where a decision needs it. The log is read in parts and folded as it comes: memory does
-//! not grow with the number of observations.
+//! Reading the facts that a decision needs. The log is read in parts and folded as it comes: memory does not grow with
+//! the number of observations.
 
 use crate::engine::Engine;
 use crate::error::Error;
-use segue_core::decide::{Circumstances, Command, Decided, decide};
+use segue_core::decide::{Circumstances, Command, Decided, decide, needs};
 use segue_core::entry::{Body, Record, Seq};
+use segue_core::facts::{Facts, Need};
 use segue_core::policy::Policy;
 use segue_core::refusal::Refusal;
 use segue_core::scope;
-use segue_core::session::Number;
 use segue_core::state::State;
 use segue_core::task::assignment::Assignment;
 use segue_core::task::history::{Reach, TaskHistory};
-use segue_core::task::refusal::TaskRefusal;
 
 /// How many entries are read at a time.
 const ENTRIES_MAX: usize = 256;
 
 impl Engine {
-    /// Decides, and reads the past of the task if the decision asks for it.
+    /// Reads what a decision needs, and decides.
     pub(crate) async fn decide(
         &self,
         prior: &State,
@@ -26,61 +25,37 @@ impl Engine {
         command: Command,
         at: &Circumstances,
     ) -> Result<Result<Decided, Refusal>, Error> {
-        let wanted = match decide(prior, policy, &command, at) {
-            Err(Refusal::Task(TaskRefusal::Unread(wanted))) => wanted,
-            Ok(decided) => return self.keeping(prior, policy, command, at, decided).await,
-            refused => return Ok(refused),
-        };
-        let Some(session) = session_of(prior, &command) else { return Ok(Err(Refusal::NothingSaid)) };
-        let Some(task) = prior.extras.tasks.get(&session) else {
-            return Ok(Err(Refusal::Task(TaskRefusal::NoTask(session))));
-        };
-        let past = Box::new(self.past(&prior.scope, task, wanted).await?);
-        let command = Command::Knowing { past, command: Box::new(command) };
-        match decide(prior, policy, &command, at) {
-            Ok(decided) => self.keeping(prior, policy, command, at, decided).await,
-            refused => Ok(refused),
+        let mut facts = Facts::default();
+        for need in needs(prior, policy, &command, at) {
+            match need {
+                Need::TaskHistory { session, reach } => {
+                    let Some(task) = prior.extras.tasks.get(&session) else { continue };
+                    facts.task = Some(Box::new(self.task_history(&prior.scope, task, reach).await?));
+                }
+                Need::Memories { sessions } => facts.memories = self.left_behind(prior, &sessions).await?,
+            }
         }
+        Ok(decide(prior, policy, &command, &facts, at))
     }
 
-    /// Decides again, if sessions would go from which nothing was kept yet (P-11).
-    async fn keeping(
-        &self,
-        prior: &State,
-        policy: &Policy,
-        command: Command,
-        at: &Circumstances,
-        decided: Decided,
-    ) -> Result<Result<Decided, Refusal>, Error> {
-        // Who asks for a session to be deleted does not want it to be remembered.
-        if decided.dropped.is_empty() || matches!(command, Command::Delete { .. }) {
-            return Ok(Ok(decided));
-        }
-        let kept = self.left_behind(prior, &decided.dropped).await?;
-        if kept.is_empty() {
-            return Ok(Ok(decided));
-        }
-        Ok(decide(prior, policy, &Command::Keeping { kept, command: Box::new(command) }, at))
-    }
-
-    /// Reads back what is wanted of a task.
-    pub(crate) async fn past(
+    /// Reads the history of a task.
+    pub(crate) async fn task_history(
         &self,
         scope: &scope::Key,
         task: &Assignment,
-        wanted: Reach,
+        reach: Reach,
     ) -> Result<TaskHistory, Error> {
         let description = self.words_at(scope, task.described.entry()).await?.unwrap_or_default();
         let words = match task.stage.words() {
             Some(seq) => self.words_at(scope, seq).await?.unwrap_or_default(),
             None => String::new(),
         };
-        let mut past = TaskHistory::new(task, wanted, description, words);
-        if wanted == Reach::Staged && task.first_staged().is_none() {
-            return Ok(past);
+        let mut history = TaskHistory::new(task, reach, description, words);
+        if reach == Reach::Staged && task.first_staged().is_none() {
+            return Ok(history);
         }
-        self.each_after(scope, past.after(), |record| past.read(record)).await?;
-        Ok(past)
+        self.each_after(scope, history.after(), |record| history.read(record)).await?;
+        Ok(history)
     }
 
     /// Goes through the log from behind an entry.
@@ -111,13 +86,5 @@ impl Engine {
             },
             _ => None,
         }))
-    }
-}
-
-/// Finds the session whose task a command is about.
-fn session_of(state: &State, command: &Command) -> Option<Number> {
-    match command {
-        Command::Task(task) => task.session.or(state.latest()),
-        _ => state.latest(),
     }
 }

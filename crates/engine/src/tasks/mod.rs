@@ -185,22 +185,11 @@ impl Engine {
     }
 
     /// Remembers what a task holds now.
-    fn remember(&self, request: &Request, decided: &Decided) {
+    pub(crate) fn remember(&self, request: &Request, decided: &Decided) {
         if let Request::Task(TaskCommand { verb: TaskVerb::Observe { observations }, .. }) = request
             && let Some(task) = decided.state.extras.tasks.get(&decided.session)
         {
             self.remember_contents(&decided.state.scope, task.id, observations);
-        }
-    }
-
-    /// Lets agents know that somebody spoke, and remembers what was observed.
-    pub(crate) fn ring(&self, request: &Request, decided: &Decided) {
-        self.remember(request, decided);
-        let spoke = matches!(request, Request::Say(..) | Request::Stated(..) | Request::Answer(_));
-        let interrupts = matches!(request, Request::Task(command)
-            if matches!(command.verb, TaskVerb::Interrupt { .. } | TaskVerb::Abort { .. }));
-        if (spoke || interrupts) && !decided.state.extras.tasks.is_empty() {
-            self.bells.ring(&decided.state.scope);
         }
     }
 }

@@ -157,7 +157,7 @@ impl Engine {
             return self.labelled(scope, kept.commit.graph()).await.map(Some);
         }
         let Some(open) = known else { return Ok(None) };
-        let past = self.past(scope, open, Reach::Whole).await?;
+        let past = self.task_history(scope, open, Reach::Whole).await?;
         let kind = segue_core::task::canonical::CommitKind::Normal;
         let mut draft = past.compaction().clone().finish(kind, "", None);
         draft.description = past.description.clone();

@@ -203,7 +203,7 @@ impl TaskSession {
     /// Tells how far the task is.
     pub async fn progress(&self) -> Result<Progress, Error> {
         let task = self.assignment().await?;
-        let past = self.engine.past(&self.scope, &task, Reach::Whole).await?;
+        let past = self.engine.task_history(&self.scope, &task, Reach::Whole).await?;
         Ok(past.compaction().progress())
     }
 

@@ -1,7 +1,7 @@
 //! Memory (P-11): what sessions leave behind, each thing once, and never in a context by itself.
 
 use super::script::{Stage, every_store, play, stage_on};
-use segue_core::memory::{Kept, Kind, Remembered};
+use segue_core::memory::{Extracted, Kind, Remembered};
 use segue_core::session::Number;
 use segue_engine::memory::Archival;
 use segue_engine::{Pick, Request};
@@ -114,7 +114,7 @@ async fn p11_what_is_erased_meanwhile_is_not_remembered() {
         text: said[nth].text.clone(),
         source: said[nth].seq,
     });
-    let kept = Kept { session: Number(1), upto: said.last().unwrap().seq, found: found.to_vec() };
+    let kept = Extracted { session: Number(1), upto: said.last().unwrap().seq, found: found.to_vec() };
     let at = stage.engine.now();
     for request in [Request::Erase(vec![said[0].seq]), Request::Archive(kept)] {
         stage.engine.request(&stage.scope, at, &request).await.unwrap();

@@ -1,6 +1,7 @@
 //! A scope with 100,000 archived messages, a third of them Chinese, and questions about it.
 
 use segue_core::decide::{Circumstances, Command, decide};
+use segue_core::facts::Facts;
 use segue_core::message::{Message, Role};
 use segue_core::policy::{Backlog, Policy};
 use segue_core::session::Id;
@@ -112,7 +113,7 @@ pub async fn fill(store: &dyn Store, texts: &mut Vec<String>) -> Outcome<Arc<Sta
             let fresh = Id(uuid::Uuid::from_u128(session as u128 + 1));
             let circumstances =
                 Circumstances { now: jiff::Timestamp::from_second(now)?, fresh, spoken: None };
-            let decided = decide(&next, &policy, command, &circumstances)?;
+            let decided = decide(&next, &policy, command, &Facts::default(), &circumstances)?;
             next = decided.state;
             records.extend(decided.records);
         }

@@ -3,6 +3,7 @@
 use crate::Outcome;
 use crate::figure::{answer, question};
 use segue_core::decide::{Circumstances, Command, Decided, decide};
+use segue_core::facts::Facts;
 use segue_core::message::{Message, Role};
 use segue_core::policy::Policy;
 use segue_core::session::Id;
@@ -41,7 +42,13 @@ impl Scope {
     pub fn decide(&self, state: &State, turn: usize, command: &Command) -> Outcome<Decided> {
         let now = jiff::Timestamp::from_second(1_772_359_200 + turn as i64)?;
         let fresh = Id(uuid::Uuid::from_u128(turn as u128));
-        Ok(decide(state, &self.policy, command, &Circumstances { now, fresh, spoken: None })?)
+        Ok(decide(
+            state,
+            &self.policy,
+            command,
+            &Facts::default(),
+            &Circumstances { now, fresh, spoken: None },
+        )?)
     }
 
     /// Decides a question and its answer, to be kept by one append.

@@ -139,6 +139,7 @@ mod tests {
     use proptest::prelude::*;
     use segue_core::Timestamp;
     use segue_core::decide::{Circumstances, Command, decide};
+    use segue_core::facts::Facts;
     use segue_core::message::{Message, MessageId, Role};
     use segue_core::policy::Policy;
     use segue_core::session::Id;
@@ -153,7 +154,7 @@ mod tests {
     fn said_at(now: Timestamp, state: &Arc<State>, text: &str, id: Option<&str>) -> Append {
         let command = Command::Say { role: Role::User, message: Message::text(text) };
         let at = Circumstances { now, fresh: Id(uuid::Uuid::nil()), spoken: None };
-        let mut decided = decide(state, &Policy::default(), &command, &at).unwrap();
+        let mut decided = decide(state, &Policy::default(), &command, &Facts::default(), &at).unwrap();
         Append::of(Arc::clone(state), &mut decided, id.map(|id| MessageId(id.to_owned())))
     }
 

@@ -7,6 +7,7 @@ use proptest::prelude::*;
 use segue_core::decide::{Command, TaskCommand, TaskVerb};
 use segue_core::entry::{Body, Seq};
 use segue_core::evolve::evolve;
+use segue_core::facts::{Facts, Need};
 use segue_core::policy::Backlog;
 use segue_core::refusal::Refusal;
 use segue_core::session::Number;
@@ -16,7 +17,6 @@ use segue_core::task::history::{Reach, TaskHistory};
 use segue_core::task::identity::Description;
 use segue_core::task::observation::{Note, NoteKind, Observation};
 use segue_core::task::path::WorkPath;
-use segue_core::task::refusal::TaskRefusal;
 use segue_store::Append;
 
 /// A step; the numbers pick among what there is.
@@ -98,12 +98,8 @@ impl<'a> Desk<'a> {
         if all.is_empty() { Number::FIRST } else { all[by as usize % all.len()] }
     }
 
-    /// Reads the past of a task as the engine does.
-    async fn past(&self, state: &State, command: &Command, wanted: Reach) -> TaskHistory {
-        let session = match command {
-            Command::Task(task) => task.session.or(state.latest()).unwrap(),
-            _ => state.latest().unwrap(),
-        };
+    /// Reads the history of a task as the engine does.
+    async fn history(&self, state: &State, session: Number, reach: Reach) -> TaskHistory {
         let task = &state.extras.tasks[&session];
         let log = self.world.whole_log().await;
         let words = |seq: Seq| {
@@ -116,21 +112,23 @@ impl<'a> Desk<'a> {
         };
         let description = words(task.described.entry()).unwrap_or_default();
         let stage = task.stage.words().and_then(words).unwrap_or_default();
-        let mut past = TaskHistory::new(task, wanted, description, stage);
-        let after = past.after();
-        log.iter().filter(|record| record.seq > after).for_each(|record| past.read(record));
-        past
+        let mut history = TaskHistory::new(task, reach, description, stage);
+        let after = history.after();
+        log.iter().filter(|record| record.seq > after).for_each(|record| history.read(record));
+        history
     }
 
     /// Decides and appends; a refusal must leave everything as it was, and be none of damage.
     async fn run(&mut self, command: Command) {
         self.world.now += jiff::SignedDuration::from_secs(1);
         let state = self.world.state().await;
-        let mut decided = self.world.decide(&state, &command);
-        if let Err(Refusal::Task(TaskRefusal::Unread(wanted))) = decided {
-            let past = Box::new(self.past(&state, &command, wanted).await);
-            decided = self.world.decide(&state, &Command::Knowing { past, command: Box::new(command) });
+        let mut facts = Facts::default();
+        for need in self.world.needs(&state, &command) {
+            if let Need::TaskHistory { session, reach } = need {
+                facts.task = Some(Box::new(self.history(&state, session, reach).await));
+            }
         }
+        let decided = self.world.decide_knowing(&state, &command, &facts);
         match decided {
             Ok(decided) if decided.records.is_empty() => {}
             Ok(mut decided) => {
@@ -138,7 +136,6 @@ impl<'a> Desk<'a> {
                 self.world.store.append(append).await.unwrap();
             }
             Err(refusal @ Refusal::Damaged(_)) => panic!("{refusal}"),
-            Err(Refusal::Task(TaskRefusal::Unread(_))) => panic!("the past was not enough"),
             Err(_) => {}
         }
     }

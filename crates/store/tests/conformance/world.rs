@@ -1,8 +1,9 @@
 //! A scope in a store, driven by the rules and nothing else.
 
 use segue_core::Timestamp;
-use segue_core::decide::{Circumstances, Command, Decided, decide};
+use segue_core::decide::{Circumstances, Command, Decided, decide, needs};
 use segue_core::entry::{Body, Record, Seq, Spoken};
+use segue_core::facts::{Facts, Need};
 use segue_core::message::{Message, MessageId, Role};
 use segue_core::policy::{Mode, Policy};
 use segue_core::refusal::Refusal;
@@ -41,13 +42,27 @@ impl World {
     }
 
     pub fn decide(&mut self, state: &State, command: &Command) -> Result<Decided, Refusal> {
+        self.decide_knowing(state, command, &Facts::default())
+    }
+
+    pub fn needs(&self, state: &State, command: &Command) -> Vec<Need> {
+        let fresh = Id(uuid::Uuid::nil());
+        needs(state, &self.policy, command, &Circumstances { now: self.now, fresh, spoken: None })
+    }
+
+    pub fn decide_knowing(
+        &mut self,
+        state: &State,
+        command: &Command,
+        facts: &Facts,
+    ) -> Result<Decided, Refusal> {
         self.ids += 1;
         let spoken = match command {
             Command::Say { .. } | Command::Reply { .. } => None,
             _ => Some(Spoken { text: "/command".into(), message_id: None }),
         };
         let fresh = Id(uuid::Uuid::from_u128(self.ids));
-        decide(state, &self.policy, command, &Circumstances { now: self.now, fresh, spoken })
+        decide(state, &self.policy, command, facts, &Circumstances { now: self.now, fresh, spoken })
     }
 
     pub fn append_of(&mut self, state: Arc<State>, command: &Command) -> Result<(Append, Decided), Refusal> {

@@ -33,7 +33,7 @@ pub(super) fn compact(
     let kind = kind.unwrap_or(usual);
     let told = match (kind, summary.trim()) {
         // What the agent said when it finished is the summary, if nobody gives another one.
-        (CommitKind::Normal, "") => builder.past(session, Reach::Whole)?.words.clone(),
+        (CommitKind::Normal, "") => builder.history(session, Reach::Whole)?.words.clone(),
         (_, summary) => summary.to_owned(),
     };
     end(builder, session, kind, &told, Ending::ForGood)
@@ -54,9 +54,9 @@ pub(super) fn end(
         builder.may_go(session, kind.ends_as())?;
     }
     let parent = builder.state().extras.canonical;
-    let past = builder.past(session, Reach::Whole)?;
-    let description = past.description.clone();
-    let commit = past.compaction().clone().finish(kind, &clip(summary, KEPT_BYTES_MAX * 16), parent);
+    let history = builder.history(session, Reach::Whole)?;
+    let description = history.description.clone();
+    let commit = history.compaction().clone().finish(kind, &clip(summary, KEPT_BYTES_MAX * 16), parent);
     let id = commit.id;
     let to = match kind.ends_as() {
         _ if !is_open => stage,

@@ -30,7 +30,7 @@ pub(super) fn confirm(
     message: Option<Seq>,
 ) -> Result<Done, Refusal> {
     builder.may_go(session, StateName::Complete)?;
-    let summary = builder.past(session, Reach::Whole)?.words.clone();
+    let summary = builder.history(session, Reach::Whole)?.words.clone();
     let note = match message {
         Some(message) => Note::of_message(NoteKind::Confirmation, message),
         None => Note::text(NoteKind::Confirmation, "User confirmed task complete"),

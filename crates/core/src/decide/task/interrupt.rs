@@ -5,10 +5,17 @@ use super::Done;
 use crate::entry::{Body, Change, Seq, TaskStep};
 use crate::refusal::Refusal;
 use crate::session::Number;
-use crate::task::assignment::Stage;
+use crate::task::assignment::{Assignment, Stage};
+use crate::task::history::Reach;
 use crate::task::notice::TaskNotice;
 use crate::task::observation::{Note, NoteKind, Observation};
 use crate::task::state::StateName;
+
+/// Tells how much of the task's history has to be read: the first interruption flushes what is staged.
+pub(super) fn reach(task: &Assignment) -> Option<Reach> {
+    let flushes = !matches!(task.stage, Stage::Interrupted { .. }) && task.staged() > 0;
+    flushes.then_some(Reach::Staged)
+}
 
 pub(super) fn interrupt(
     builder: &mut DecisionBuilder<'_>,

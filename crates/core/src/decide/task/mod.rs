@@ -18,13 +18,17 @@ mod start;
 
 pub(super) use reopen::reopen;
 
-use super::{Decided, DecisionBuilder, late};
+use super::{Circumstances, Decided, DecisionBuilder, late};
 use crate::decision::{Action, Cause};
+use crate::effect::Effect;
 use crate::entry::{Body, Change, Of, Seq, TaskStep, Worded, Wording};
+use crate::freshness::Silence;
 use crate::notice::Notice;
+use crate::policy::Policy;
 use crate::refusal::Refusal;
 use crate::session::Number;
 use crate::span::Cut;
+use crate::state::State;
 use crate::task::assignment::{Assignment, Stage};
 use crate::task::canonical::CommitKind;
 use crate::task::commit::{CommitId, WorkCommit};
@@ -33,6 +37,7 @@ use crate::task::identity::Description;
 use crate::task::notice::TaskNotice;
 use crate::task::observation::{Observation, TEXT_BYTES_MAX, Unfit};
 use crate::task::refusal::TaskRefusal;
+use crate::task::timing::{Return, coming_back};
 
 /// What is done with the task of a session.
 #[derive(Debug, Clone, PartialEq)]
@@ -117,7 +122,7 @@ pub(super) fn decide(mut builder: DecisionBuilder<'_>, command: &TaskCommand) ->
         return start::start(builder, description.as_ref(), *message, cut.as_ref());
     }
     let session = match command.session {
-        Some(session) => late::home(&builder, session)?,
+        Some(session) => late::home(builder.state(), session)?,
         None => builder.latest()?,
     };
     builder.task(session)?;
@@ -147,6 +152,38 @@ pub(super) fn decide(mut builder: DecisionBuilder<'_>, command: &TaskCommand) ->
         builder.draft.seal()?;
     }
     Ok(builder.close_for_task(session, done))
+}
+
+/// Finds the task whose history a verb needs, and how far back.
+pub(super) fn reach(
+    state: &State,
+    policy: &Policy,
+    command: &TaskCommand,
+    at: &Circumstances,
+) -> Option<(Number, Reach)> {
+    let latest = state.latest()?;
+    if let TaskVerb::Start { .. } = &command.verb {
+        state.extras.open_task(latest).filter(|task| task.has_meaningful_work())?;
+        return Some((latest, Reach::Whole));
+    }
+    let session = late::home(state, command.session.unwrap_or(latest)).ok()?;
+    let task = state.extras.tasks.get(&session)?;
+    let reach = match &command.verb {
+        TaskVerb::Ask { .. } | TaskVerb::Finish { .. } | TaskVerb::Flush => {
+            (task.staged() > 0).then_some(Reach::Staged)
+        }
+        TaskVerb::Interrupt { .. } => interrupt::reach(task),
+        TaskVerb::Confirm | TaskVerb::Abort { .. } => Some(Reach::Whole),
+        TaskVerb::Compact { .. } => task.canonical.is_none().then_some(Reach::Whole),
+        TaskVerb::Resume => {
+            let open = state.open.as_ref().filter(|_| session == latest)?;
+            let gap = Silence::of(open, state.effective(at.now)).gap;
+            (coming_back(gap, resume::timeouts(policy)) == Return::Stale).then_some(Reach::Whole)
+        }
+        TaskVerb::Respond { .. } | TaskVerb::Incorporate { .. } => None,
+        TaskVerb::Request { .. } | TaskVerb::Observe { .. } | TaskVerb::Start { .. } => None,
+    };
+    Some((session, reach?))
 }
 
 /// Whether a task ends by itself, or because a session begins.
@@ -183,8 +220,9 @@ impl Done {
 
 impl DecisionBuilder<'_> {
     fn close_for_task(self, session: Number, done: Done) -> Decided {
-        let decided = self.close_quietly(session, done.about);
-        Decided { action: done.action, cause: Cause::Task, notice: done.notice, ..decided }
+        let mut decided = self.close_quietly(session, done.about);
+        decided.effects.splice(..0, done.notice.map(Effect::Tell));
+        Decided { action: done.action, cause: Cause::Task, ..decided }
     }
 
     /// Returns the task of a session.
@@ -193,12 +231,12 @@ impl DecisionBuilder<'_> {
         task.ok_or(Refusal::Task(TaskRefusal::NoTask(session)))
     }
 
-    /// Returns what was read back of a task, or says that it has to be read.
-    fn past(&mut self, session: Number, wanted: Reach) -> Result<&mut TaskHistory, Refusal> {
-        let task = self.state().extras.tasks.get(&session).cloned();
-        let unread = Refusal::Task(TaskRefusal::Unread(wanted));
-        let task = task.ok_or(TaskRefusal::NoTask(session)).map_err(Refusal::Task)?;
-        self.past.as_mut().filter(|past| past.reaches(&task, wanted)).ok_or(unread)
+    /// Returns what was read of a task's history. That it was is up to [`needs`](super::needs).
+    fn history(&mut self, session: Number, reach: Reach) -> Result<&mut TaskHistory, Refusal> {
+        let task = self.task(session)?.clone();
+        let unread =
+            || Refusal::Damaged(format!("the history of the task of session {session} was not read"));
+        self.history.as_mut().filter(|history| history.reaches(&task, reach)).ok_or_else(unread)
     }
 
     /// Writes an observation and stages it.
@@ -208,8 +246,8 @@ impl DecisionBuilder<'_> {
         let observation = observing.observation.clone();
         let seq = self.draft.push(Body::Observation(Box::new(observing)))?;
         let at = self.draft.effective_now();
-        if let Some(past) = &mut self.past {
-            past.observe(seq, at, &observation);
+        if let Some(history) = &mut self.history {
+            history.observe(seq, at, &observation);
         }
         Ok(seq)
     }
@@ -236,10 +274,10 @@ impl DecisionBuilder<'_> {
             return Ok(None);
         }
         let (id, stage, parents) = (task.id, task.stage.clone(), task.head.into_iter().collect());
-        let past = self.past(session, Reach::Staged)?;
-        let (narrative, observations) = past.take_staged();
-        let commit = WorkCommit::new(id, parents, stage.worded(&past.words), narrative, observations);
-        past.flushed(commit.id);
+        let history = self.history(session, Reach::Staged)?;
+        let (narrative, observations) = history.take_staged();
+        let commit = WorkCommit::new(id, parents, stage.worded(&history.words), narrative, observations);
+        history.flushed(commit.id);
         let commit_id = commit.id;
         self.draft.push(Body::WorkCommit(Box::new(commit)))?;
         Ok(Some(commit_id))

@@ -1,11 +1,13 @@
 //! A message of the person in a session that has a task (precedence 6): what it is to the task decides, and time where
 //! the policy follows tasks.
 
-use super::super::{Decided, DecisionBuilder, MessageSignals, Verdict, on_user_message::go_on};
+use super::super::on_user_message::{Situation, go_on};
+use super::super::{Decided, DecisionBuilder, MessageSignals, Verdict};
 use super::{Done, Ending, compact, finish, interrupt, respond, start};
 use crate::decision::{Action, Cause, Confidence, Reason};
 use crate::entry::{Asked, Body, Change, Seq, TaskStep};
 use crate::evidence::Window;
+use crate::extras::Question;
 use crate::freshness::Silence;
 use crate::message::{Message, Role};
 use crate::notice::{Notice, Stake};
@@ -13,82 +15,146 @@ use crate::observed::{IntentSource, TaskReading};
 use crate::policy::{AutoRoute, Mode, Rule};
 use crate::refusal::Refusal;
 use crate::rules::{Errand, Scales, Weighed, weigh};
+use crate::segment;
 use crate::session::Number;
+use crate::state::State;
 use crate::task::assignment::Assignment;
 use crate::task::canonical::CommitKind;
+use crate::task::history::Reach;
 use crate::task::intent::{MessageIntent, TaskMove, decide};
 use crate::task::notice::TaskNotice;
 use crate::task::state::StateName;
 
-/// What came of a message.
-pub(in crate::decide) enum TaskReaction<'a> {
-    /// It was the task's.
-    Done(Box<Decided>),
-    /// It is none of the task's business.
-    Pass(Box<DecisionBuilder<'a>>),
-}
-
-/// Where a message is, and what it is to the task there.
-struct Moment {
+/// What a message is to the task of its session, and what comes of it.
+pub(in crate::decide) struct TaskRoute {
     session: Number,
     state: StateName,
     reading: TaskReading,
     then: TaskMove,
+    because: Because,
 }
 
-/// Hears a message in a session that has, or had, a task.
-pub(in crate::decide) fn on_user_message<'a>(
-    builder: DecisionBuilder<'a>,
+/// What decides about a message to a task.
+enum Because {
+    /// There is no room left in the window.
+    Overflow,
+    /// The task was left alone for too long.
+    Expired(Weighed),
+    /// It was left alone for long enough to ask.
+    Idle(Weighed),
+    /// What the message is to the task.
+    Intent,
+}
+
+impl TaskRoute {
+    /// Finds what a message is to the task; nothing if there is none, or it is none of the task's business.
+    pub(in crate::decide) fn of(
+        situation: Situation<'_>,
+        open: &segment::Open,
+    ) -> Result<Option<Self>, Refusal> {
+        let Situation { state, policy, observed, .. } = situation;
+        let session = open.session;
+        let Some(task) = state.extras.tasks.get(&session) else { return Ok(None) };
+        let free = policy.mode == Mode::Segmented && policy.auto_route == AutoRoute::Auto;
+        // A message that nobody could read never ends a task: it belongs to it.
+        let unread = TaskReading {
+            intent: MessageIntent::Modification,
+            source: IntentSource::Unread,
+            ..TaskReading::SURE
+        };
+        let mut reading = observed.task.unwrap_or(unread);
+        // Where only commands move a session, a message cannot begin another task.
+        if !free && matches!(reading.intent, MessageIntent::NewTask | MessageIntent::Unclear) {
+            reading.intent = MessageIntent::Modification;
+        }
+        let then = decide(task.state(), reading.intent, task.work());
+        let mut route = Self { session, state: task.state(), reading, then, because: Because::Intent };
+        if task.is_open() && free {
+            if observed.window.band == Window::Emergency {
+                // The task goes on in the new session, so that the message cannot begin another one.
+                if route.reading.intent == MessageIntent::NewTask {
+                    route.reading.intent = MessageIntent::Modification;
+                    route.then = decide(task.state(), route.reading.intent, task.work());
+                }
+                route.because = Because::Overflow;
+                return Ok(Some(route));
+            }
+            if let Some(weighed) = by_time(situation, open, &route) {
+                route.because = match weighed.action {
+                    Action::New => Because::Expired(weighed),
+                    _ => Because::Idle(weighed),
+                };
+                return Ok(Some(route));
+            }
+        }
+        Ok(match then {
+            TaskMove::Pass => None,
+            TaskMove::Start if !task.is_open() && !free => None,
+            _ => Some(route),
+        })
+    }
+
+    /// Tells whether a session begins with the message.
+    pub(in crate::decide) fn opens_session(&self) -> bool {
+        match self.because {
+            Because::Overflow | Because::Expired(_) => true,
+            Because::Idle(_) => false,
+            Because::Intent => matches!(self.then, TaskMove::Start | TaskMove::CompactAndStart(_)),
+        }
+    }
+
+    /// Tells how much of the task's history has to be read.
+    pub(in crate::decide) fn reach(&self, task: &Assignment) -> Option<Reach> {
+        match self.because {
+            Because::Expired(_) => Some(Reach::Whole),
+            Because::Idle(_) => None,
+            Because::Overflow | Because::Intent => reach(self.then, task),
+        }
+    }
+}
+
+/// Tells how much of a task's history has to be read before a message does something to it.
+pub(in crate::decide) fn reach(then: TaskMove, task: &Assignment) -> Option<Reach> {
+    match then {
+        TaskMove::CompleteAndCompact | TaskMove::AbandonAndCompact => Some(Reach::Whole),
+        TaskMove::CompactAndStart(_) | TaskMove::Start => task.has_meaningful_work().then_some(Reach::Whole),
+        TaskMove::Queue => super::interrupt::reach(task),
+        TaskMove::Respond | TaskMove::Continue => None,
+        TaskMove::Ask | TaskMove::Acknowledge | TaskMove::Pass => None,
+    }
+}
+
+/// Takes a message in a session that has, or had, a task.
+pub(in crate::decide) fn on_user_message(
+    builder: DecisionBuilder<'_>,
     message: &Message,
     signals: MessageSignals<'_>,
-    session: Number,
-) -> Result<TaskReaction<'a>, Refusal> {
-    let task = builder.task(session)?.clone();
-    let free = builder.policy.mode == Mode::Segmented && builder.policy.auto_route == AutoRoute::Auto;
-    // A message that nobody could read never ends a task: it belongs to it.
-    let unread = TaskReading {
-        intent: MessageIntent::Modification,
-        source: IntentSource::Unread,
-        ..TaskReading::SURE
-    };
-    let mut reading = signals.observed.task.unwrap_or(unread);
-    // Where only commands move a session, a message cannot begin another task.
-    if !free && matches!(reading.intent, MessageIntent::NewTask | MessageIntent::Unclear) {
-        reading.intent = MessageIntent::Modification;
+    mut route: TaskRoute,
+) -> Result<Decided, Refusal> {
+    match std::mem::replace(&mut route.because, Because::Intent) {
+        Because::Overflow => return overflow(builder, message, signals, &route),
+        Because::Expired(weighed) => return expire(builder, message, signals, weighed, route.session),
+        Because::Idle(weighed) => return ask(builder, message, signals, weighed, &route),
+        Because::Intent => {}
     }
-    let then = decide(task.state(), reading.intent, task.work());
-    let moment = Moment { session, state: task.state(), reading, then };
-    if task.is_open() && free {
-        if signals.observed.window.band == Window::Emergency {
-            return overflow(builder, message, signals, session).map(Box::new).map(TaskReaction::Done);
-        }
-        if let Some(weighed) = by_time(&builder, signals, &moment)? {
-            let decided = match weighed.action {
-                Action::New => expire(builder, message, signals, weighed, session),
-                _ => ask(builder, message, signals, weighed, &moment, &task),
-            };
-            return decided.map(Box::new).map(TaskReaction::Done);
-        }
-    }
-    let decided = match then {
-        TaskMove::Pass => return Ok(TaskReaction::Pass(Box::new(builder))),
-        TaskMove::Start if !task.is_open() && !free => return Ok(TaskReaction::Pass(Box::new(builder))),
-        TaskMove::Start | TaskMove::CompactAndStart(_) => begin(builder, message, signals, &moment),
+    match route.then {
+        TaskMove::Start | TaskMove::CompactAndStart(_) => begin(builder, message, signals, &route),
         TaskMove::Ask => {
-            let weighed = unclear(&moment);
-            ask(builder, message, signals, weighed, &moment, &task)
+            let weighed = unclear(&route);
+            ask(builder, message, signals, weighed, &route)
         }
-        TaskMove::Acknowledge => go_on(builder, message, signals, moment.verdict(Action::Continue)),
+        TaskMove::Acknowledge | TaskMove::Pass => {
+            go_on(builder, message, signals, route.verdict(Action::Continue))
+        }
         TaskMove::Respond
         | TaskMove::Queue
         | TaskMove::Continue
         | TaskMove::CompleteAndCompact
-        | TaskMove::AbandonAndCompact => stay(builder, message, signals, &moment),
-    };
-    decided.map(Box::new).map(TaskReaction::Done)
+        | TaskMove::AbandonAndCompact => stay(builder, message, signals, &route),
+    }
 }
 
-impl Moment {
+impl TaskRoute {
     fn reason(&self) -> Reason {
         let TaskReading { intent, source, .. } = self.reading;
         Reason::ForTheTask { state: self.state, intent, source, does: self.then.name().to_owned() }
@@ -112,24 +178,19 @@ impl Moment {
 }
 
 /// Weighs the silence, where the policy follows tasks; nothing if it does not matter (C-11).
-fn by_time(
-    builder: &DecisionBuilder<'_>,
-    signals: MessageSignals<'_>,
-    moment: &Moment,
-) -> Result<Option<Weighed>, Refusal> {
-    match builder.policy.rule {
+fn by_time(situation: Situation<'_>, open: &segment::Open, route: &TaskRoute) -> Option<Weighed> {
+    let Situation { state, policy, observed, now } = situation;
+    match policy.rule {
         Rule::Task | Rule::Layered => {}
-        Rule::Segmented | Rule::Adaptive => return Ok(None),
+        Rule::Segmented | Rule::Adaptive => return None,
     }
-    let state = builder.state();
-    let Some(open) = &state.open else { return Err(Refusal::NothingSaid) };
-    let (policy, extras, now) = (builder.policy, state.extras.as_ref(), builder.draft.effective_now());
-    let weighed = weigh(&Scales { policy, open, extras, errand: Errand::Open, now }, signals.observed);
-    Ok(match weighed.action {
+    let extras = state.extras.as_ref();
+    let weighed = weigh(&Scales { policy, open, extras, errand: Errand::Open, now }, observed);
+    match weighed.action {
         Action::New => Some(weighed),
-        Action::Ask if !moment.is_awaited() => Some(weighed),
+        Action::Ask if !route.is_awaited() => Some(weighed),
         _ => None,
-    })
+    }
 }
 
 /// The session goes on, and the task with it.
@@ -137,11 +198,11 @@ fn stay(
     mut builder: DecisionBuilder<'_>,
     message: &Message,
     signals: MessageSignals<'_>,
-    moment: &Moment,
+    route: &TaskRoute,
 ) -> Result<Decided, Refusal> {
     let about = builder.draft.push(Body::Message(Role::User, message.clone()))?;
-    let done = apply(&mut builder, moment.session, moment.then, about)?;
-    let mut verdict = moment.verdict(Action::Continue);
+    let done = apply(&mut builder, route.session, route.then, about)?;
+    let mut verdict = route.verdict(Action::Continue);
     verdict.notice = done.and_then(|done| done.notice);
     builder.close(verdict.observing(signals.observed).about(Some(about)))
 }
@@ -175,9 +236,9 @@ fn begin(
     mut builder: DecisionBuilder<'_>,
     message: &Message,
     signals: MessageSignals<'_>,
-    moment: &Moment,
+    route: &TaskRoute,
 ) -> Result<Decided, Refusal> {
-    let previous = moment.session;
+    let previous = route.session;
     let kept = start::end_before(&mut builder, previous, Ending::AtBoundary)?;
     builder.draft.seal()?;
     let session = builder.open(Some(previous))?;
@@ -185,7 +246,7 @@ fn begin(
     start::begin(&mut builder, session, None, Some(about))?;
     let (pruned, way_back) = builder.keep_backlog()?;
     let notice = TaskNotice::Started { session, previous, kept, pruned, way_back };
-    let verdict = Verdict { session, ..moment.verdict(Action::New) }.notice(Notice::Task(notice));
+    let verdict = Verdict { session, ..route.verdict(Action::New) }.notice(Notice::Task(notice));
     builder.close(verdict.observing(signals.observed).about(Some(about)))
 }
 
@@ -218,19 +279,16 @@ fn overflow(
     mut builder: DecisionBuilder<'_>,
     message: &Message,
     signals: MessageSignals<'_>,
-    previous: Number,
+    route: &TaskRoute,
 ) -> Result<Decided, Refusal> {
+    let previous = route.session;
     builder.draft.seal()?;
     let session = builder.open_because(Some(previous), Some(Cause::Context))?;
     let change = Change::CameFrom { from: previous };
     builder.draft.push(Body::Task(TaskStep::new(session, change)))?;
     let summary = builder.carry_over(previous, signals.summary)?;
     let about = builder.draft.push(Body::Message(Role::User, message.clone()))?;
-    let task = builder.task(session)?;
-    let intent = signals.observed.task.map_or(MessageIntent::Modification, |reading| reading.intent);
-    let intent = if intent == MessageIntent::NewTask { MessageIntent::Modification } else { intent };
-    let then = decide(task.state(), intent, task.work());
-    apply(&mut builder, session, then, about)?;
+    apply(&mut builder, session, route.then, about)?;
     let (pruned, way_back) = builder.keep_backlog()?;
     let percent = signals.observed.window.percent;
     let notice = Notice::Overflowed { session, previous, percent, summary, pruned, way_back };
@@ -239,13 +297,13 @@ fn overflow(
     builder.close(verdict.observing(signals.observed).about(Some(about)))
 }
 
-fn unclear(moment: &Moment) -> Weighed {
+fn unclear(route: &TaskRoute) -> Weighed {
     Weighed {
         action: Action::Ask,
         cause: Cause::Task,
         confidence: Confidence::new(0.5),
         rule: "task/ask".to_owned(),
-        reasons: vec![moment.reason()],
+        reasons: vec![route.reason()],
         thresholds: None,
         alternatives: Vec::new(),
         expired: None,
@@ -259,41 +317,44 @@ fn ask(
     message: &Message,
     signals: MessageSignals<'_>,
     weighed: Weighed,
-    moment: &Moment,
-    task: &Assignment,
+    route: &TaskRoute,
 ) -> Result<Decided, Refusal> {
-    let session = moment.session;
+    let session = route.session;
+    let task = builder.task(session)?;
     let stake = match weighed.cause {
         Cause::Temporal => Stake::Unfinished { task: task.id, started_at: task.started_at },
         _ => Stake::Unclear,
     };
     let held = builder.draft.push(Body::Message(Role::User, message.clone()))?;
-    let intent = Some(moment.reading.intent);
+    let intent = Some(route.reading.intent);
     builder.draft.push(Body::Asked(Asked { held, cause: weighed.cause, older: None, intent }))?;
     let verdict = Verdict::of(weighed, session).notice(Notice::Question { session, stake, older: None });
     builder.close(verdict.observing(signals.observed).about(Some(held)))
+}
+
+/// Tells what "continue" does to the task with the message that was held.
+pub(in crate::decide) fn settles(state: &State, question: &Question, session: Number) -> Option<TaskMove> {
+    let task = state.extras.open_task(session).filter(|_| question.held != Seq::ZERO)?;
+    // "Continue" says that it is no other task and not the end of this one.
+    let intent = match question.intent {
+        Some(MessageIntent::NewTask | MessageIntent::Unclear | MessageIntent::Abandon) | None => {
+            MessageIntent::Modification
+        }
+        Some(intent) => intent,
+    };
+    Some(decide(task.state(), intent, task.work()))
 }
 
 /// The person wants to go on: the message that was held is the task's now.
 pub(in crate::decide) fn settle(
     builder: &mut DecisionBuilder<'_>,
     session: Number,
-    held: Seq,
+    question: &Question,
 ) -> Result<(), Refusal> {
-    let intent = builder.state().extras.question.as_ref().and_then(|question| question.intent);
-    let Some(task) = builder.state().extras.open_task(session) else { return Ok(()) };
-    if held == Seq::ZERO {
-        return Ok(());
+    match settles(builder.state(), question, session) {
+        Some(then) => apply(builder, session, then, question.held).map(drop),
+        None => Ok(()),
     }
-    // "Continue" says that it is no other task and not the end of this one.
-    let intent = match intent {
-        Some(MessageIntent::NewTask | MessageIntent::Unclear | MessageIntent::Abandon) | None => {
-            MessageIntent::Modification
-        }
-        Some(intent) => intent,
-    };
-    let then = decide(task.state(), intent, task.work());
-    apply(builder, session, then, held).map(drop)
 }
 
 /// The person wants to start fresh: what there is of the task is kept.

@@ -7,12 +7,18 @@ use crate::decision::{Action, Cause};
 use crate::entry::{Asked, Body, Seq};
 use crate::freshness::Silence;
 use crate::notice::{Notice, Stake};
+use crate::policy::Policy;
 use crate::refusal::Refusal;
 use crate::session::Number;
 use crate::task::canonical::CommitKind;
 use crate::task::notice::TaskNotice;
 use crate::task::refusal::TaskRefusal;
 use crate::task::timing::{Return, Timeouts, coming_back};
+
+/// Returns after how long a silence the person is asked, and the task is over.
+pub(super) fn timeouts(policy: &Policy) -> Timeouts {
+    Timeouts { idle: policy.tasks.idle_timeout, stale: policy.tasks.stale_timeout }
+}
 
 pub(super) fn resume(builder: &mut DecisionBuilder<'_>, session: Number) -> Result<Done, Refusal> {
     let task = builder.task(session)?;
@@ -23,8 +29,7 @@ pub(super) fn resume(builder: &mut DecisionBuilder<'_>, session: Number) -> Resu
     let now = builder.draft.effective_now();
     let Some(open) = builder.state().open.as_ref() else { return Err(Refusal::NothingSaid) };
     let silence = Silence::of(open, now);
-    let timeouts =
-        Timeouts { idle: builder.policy.tasks.idle_timeout, stale: builder.policy.tasks.stale_timeout };
+    let timeouts = timeouts(builder.policy);
     let head = builder.state().head;
     // A session that is not the latest is only looked at: nobody was asked in it.
     let road = match builder.state().latest() == Some(session) {

@@ -102,6 +102,6 @@ pub(super) fn begin(
         (None, None) => return Err(Refusal::Task(NotADescription::Empty.into())),
     };
     // What was read back is of the task before it.
-    builder.past = None;
+    builder.history = None;
     builder.draft.push(Body::Task(TaskStep::new(session, Change::Started { described })))
 }

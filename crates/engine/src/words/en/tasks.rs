@@ -81,8 +81,7 @@ pub(super) fn refusal(keys: &Keys<'_>, refusal: &TaskRefusal) -> String {
         | TaskRefusal::NotADescription(_)
         | TaskRefusal::BadPath(_)
         | TaskRefusal::NoNode(_)
-        | TaskRefusal::QueueChanged
-        | TaskRefusal::Unread(_) => sentence(&refusal.to_string()),
+        | TaskRefusal::QueueChanged => sentence(&refusal.to_string()),
     }
 }
 

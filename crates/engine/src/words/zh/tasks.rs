@@ -78,7 +78,6 @@ pub(super) fn refusal(keys: &Keys<'_>, refusal: &TaskRefusal) -> String {
         TaskRefusal::NotADescription(why) => format!("任务描述不合适：{why}。"),
         TaskRefusal::BadPath(why) => format!("这个路径不合适：{why}。"),
         TaskRefusal::Unfit(why) => format!("这条记录不合适：{why}。"),
-        TaskRefusal::Unread(_) => format!("{refusal}。"),
     }
 }
 

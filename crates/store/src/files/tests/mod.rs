@@ -16,6 +16,7 @@ use crate::types::{Append, Page, Reading};
 use segue_core::Timestamp;
 use segue_core::decide::{Circumstances, Command, decide};
 use segue_core::entry::{Body, Bytes, Record, Seq, Spoken};
+use segue_core::facts::Facts;
 use segue_core::message::{Message, MessageId, Role};
 use segue_core::policy::{Backlog, Policy};
 use segue_core::refusal::Refusal;
@@ -139,7 +140,7 @@ impl Desk {
             _ => Some(Spoken { text: "/command".into(), message_id: None }),
         };
         let at = Circumstances { now: self.now, fresh: Id(uuid::Uuid::from_u128(self.ids)), spoken };
-        let mut decided = decide(&state, &self.policy, command, &at)?;
+        let mut decided = decide(&state, &self.policy, command, &Facts::default(), &at)?;
         let id = match command {
             Command::Say { message, .. } => message.message_id.clone(),
             _ => None,

@@ -1,0 +1,26 @@
+//! Effects: what is done once a decision is durable, besides the entries themselves.
+
+use crate::entry::Seq;
+use crate::notice::Notice;
+use crate::segment;
+use crate::session::Number;
+
+/// Something to do with a decision.
+///
+/// A store takes [`Effect::Sweep`] and [`Effect::Erase`] with the append, so that a crash cannot separate them from it.
+/// The engine carries out the rest after the append.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Effect {
+    /// The person is told what happened, or asked something.
+    Tell(Notice),
+    /// The person is told something besides, which is not about this turn.
+    Warn(Notice),
+    /// Sessions were dropped: nothing may be remembered of them in caches.
+    Drop(Vec<Number>),
+    /// Segments that no session sees any more are deleted.
+    Sweep(Vec<segment::Number>),
+    /// The bodies of entries are erased.
+    Erase(Vec<Seq>),
+    /// Agents that wait for the person are woken.
+    Wake,
+}

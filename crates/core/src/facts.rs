@@ -1,0 +1,34 @@
+//! Facts: what a decision needs to read of the log, declared and read before it is made.
+//!
+//! The rules read nothing. [`needs`](crate::decide::needs) says what a command may need on a state; whoever decides
+//! reads that once and hands it to [`decide`](crate::decide::decide).
+
+use crate::memory::Extracted;
+use crate::session::Number;
+use crate::task::history::{Reach, TaskHistory};
+
+/// What has to be read before a command is decided.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Need {
+    /// The history of a session's task.
+    TaskHistory {
+        /// The session.
+        session: Number,
+        /// How far back.
+        reach: Reach,
+    },
+    /// What is worth remembering of sessions that may be dropped (P-11).
+    Memories {
+        /// The sessions.
+        sessions: Vec<Number>,
+    },
+}
+
+/// What was read for a command.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Facts {
+    /// The history of the task that the command is about.
+    pub task: Option<Box<TaskHistory>>,
+    /// What is worth remembering of the sessions that it may drop.
+    pub memories: Vec<Extracted>,
+}
