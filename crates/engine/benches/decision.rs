@@ -51,7 +51,7 @@ impl Bare {
         let fresh = Id(uuid::Uuid::from_u128(turn as u128));
         let circumstances = Circumstances { now: at(turn)?, fresh, spoken: None };
         let mut decided = decide(&self.state, &self.policy, &command, &Facts::default(), &circumstances)?;
-        let append = Append::of(self.state.clone(), &mut decided, None);
+        let append = Append::of(fresh.into(), self.state.clone(), &mut decided, None);
         let next = append.next.clone();
         self.store.append(append).await?;
         self.state = next;

@@ -111,7 +111,7 @@ impl Engine {
             if decided.records.is_empty() {
                 return Ok(Committed::Done(Box::new(decided)));
             }
-            let append = Append::of(prior, &mut decided, id.cloned());
+            let append = Append::of(fresh.into(), prior, &mut decided, id.cloned());
             let next = append.next.clone();
             let mut stepped = self.recents.step(&append, &decided);
             if let Some(foreseen) = stepped.as_mut().and_then(Stepped::foresee) {

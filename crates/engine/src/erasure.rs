@@ -12,7 +12,7 @@ use segue_core::scope;
 use segue_core::session::Number;
 use segue_core::state::State;
 use segue_core::title;
-use segue_store::SetAside;
+use segue_store::{Quarantined, QuarantinedFile};
 use std::collections::BTreeSet;
 
 /// What is to be erased.
@@ -24,11 +24,11 @@ pub struct Erasure {
     pub entries: Vec<(scope::Key, Vec<Seq>)>,
     /// What was set aside of the person or the session. A damaged file cannot be edited safely, so it goes as a whole, with
     /// what others said in it.
-    pub theirs: Vec<SetAside>,
+    pub theirs: Vec<QuarantinedFile>,
     /// What was set aside, and may hold words of the person, or is seen by other sessions too. Nobody deletes that unasked.
-    pub perhaps: Vec<SetAside>,
+    pub perhaps: Vec<QuarantinedFile>,
     /// What was set aside of nobody knows whom.
-    pub nobodys: Vec<SetAside>,
+    pub nobodys: Vec<QuarantinedFile>,
     /// What could not be looked into, one sentence each.
     pub unseen: BTreeSet<String>,
 }
@@ -75,7 +75,7 @@ impl Engine {
                 Err(error) => _ = erasure.unseen.insert(format!("{scope}: {error}")),
             }
         }
-        let copies = self.store.copies(None).await?;
+        let copies = self.quarantined(None).await?;
         erasure.unseen.extend(copies.unseen);
         for copy in copies.found {
             match self.whose(&copy, &person) {
@@ -92,17 +92,24 @@ impl Engine {
     /// Finds everything that was said in a session, and what was set aside of it.
     pub async fn to_erase_in(&self, state: &State, session: Number) -> Result<Erasure, Error> {
         let entries = vec![(state.scope.clone(), self.said_in(state, session).await?)];
-        let copies = self.store.copies(Some(&state.scope)).await?;
+        let copies = self.quarantined(Some(&state.scope)).await?;
         let view = state.view(session);
-        let is_seen = |copy: &SetAside| view.iter().any(|span| Some(span.segment) == copy.segment);
+        let is_seen = |copy: &QuarantinedFile| view.iter().any(|span| Some(span.segment) == copy.segment);
         // A file goes as a whole, and another session may be a fork of this one, or what it was merged into.
-        let is_alone = |copy: &SetAside| copy.sessions.iter().all(|other| *other == session);
+        let is_alone = |copy: &QuarantinedFile| copy.sessions.iter().all(|other| *other == session);
         let (theirs, perhaps) = copies.found.into_iter().filter(is_seen).partition(is_alone);
         let unseen = copies.unseen.into_iter().collect();
         Ok(Erasure { entries, theirs, perhaps, unseen, ..Erasure::default() })
     }
 
-    fn whose(&self, copy: &SetAside, person: &str) -> Whose {
+    async fn quarantined(&self, scope: Option<&scope::Key>) -> Result<Quarantined, Error> {
+        match self.store.quarantine() {
+            Some(quarantine) => Ok(quarantine.list(scope).await?),
+            None => Ok(Quarantined::default()),
+        }
+    }
+
+    fn whose(&self, copy: &QuarantinedFile, person: &str) -> Whose {
         let Some(scope) = &copy.scope else { return Whose::Unknown };
         let owner = user_of(&self.config.routing, scope);
         let speaks = copy.senders.iter().any(|sender| self.is_person(scope, sender, person));
@@ -156,7 +163,7 @@ impl Engine {
         let is_kept = |memory: &&Memory| memory.status == Status::Kept && !going.contains(&memory.source);
         let remembered = extras.memories.iter().filter(is_kept).map(|memory| memory.entry);
         let mut found: Vec<Seq> = named.chain(remembered).collect();
-        for record in self.store.log(&state.scope, Seq::ZERO, usize::MAX).await? {
+        for record in self.store.tail(&state.scope, Seq::ZERO, usize::MAX).await? {
             if let Ok(Body::Renamed(renamed)) = record.body()
                 && is_hidden(&renamed.session)
             {

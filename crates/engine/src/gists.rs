@@ -160,7 +160,7 @@ impl Engine {
             return;
         }
         let erases = |record: &Record| record.kind.erases();
-        match self.store.log(&state.scope, seen, LOOKED_THROUGH_MAX).await {
+        match self.store.tail(&state.scope, seen, LOOKED_THROUGH_MAX).await {
             Ok(since)
                 if since.len() < LOOKED_THROUGH_MAX && !since.iter().any(erases) && seen < state.head =>
             {
@@ -204,7 +204,7 @@ impl Engine {
         if readings.is_empty() {
             return Vec::new();
         }
-        if let Ok(read) = self.store.read_all(scope, readings).await {
+        if let Ok(read) = self.store.read_many(scope, readings).await {
             return read.into_iter().map(Some).collect();
         }
         let mut each = Vec::new();

@@ -142,10 +142,12 @@ impl Engine {
         let mut all = Vec::new();
         let mut page = Page::first(SCOPES_PAGE);
         loop {
-            let rows = self.store.scopes(&page).await?;
-            let Some(last) = rows.last() else { return Ok(all) };
-            page.after = Some((last.updated_at, last.scope.clone()));
-            all.extend(rows.into_iter().map(|row| row.scope));
+            let found = self.store.scopes(&page).await?;
+            all.extend(found.rows.into_iter().map(|row| row.scope));
+            page.after = found.next;
+            if page.after.is_none() {
+                return Ok(all);
+            }
         }
     }
 

@@ -104,7 +104,7 @@ impl Engine {
         let state = self.state(scope).await?;
         let sight = Arc::new(Sight::of(&state, recall.reach));
         let query = Query { text: recall.query.clone(), sight, limit: HITS };
-        let mut hits = self.store.search(scope, &query).await?;
+        let mut hits = segue_store::search::find(self.store.as_ref(), scope, &query).await?;
         self.weigh_meaning(&state, &query, &mut hits).await;
         let said = hits.iter().filter_map(|hit| fragment(scope, hit, &recall.query, recall.why.trim()));
         let mut fragments: Vec<Fragment> = said.chain(self.recall_tasks(&state, recall).await?).collect();
@@ -123,7 +123,7 @@ impl Engine {
             let Some(state) = self.store.load(&scope).await? else { continue };
             let sight = Arc::new(Sight::of(&state, Reach::Everything));
             let asked = Query { text: query.to_owned(), sight, limit: count_max };
-            let hits = self.store.search(&scope, &asked).await?;
+            let hits = segue_store::search::find(self.store.as_ref(), &scope, &asked).await?;
             fragments.extend(hits.iter().filter_map(|hit| fragment(&scope, hit, query, SEARCHED)));
             fragments.sort_by(|a, b| b.score.total_cmp(&a.score).then(b.at.cmp(&a.at)));
             fragments.truncate(count_max);

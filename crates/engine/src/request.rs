@@ -266,7 +266,7 @@ pub(crate) async fn cut(
         return Ok(Err(Refused::NoMessage { session, seq: at }));
     };
     let across = state.view(session).across(at);
-    let before = store.before(&state.scope, at, &across).await?;
+    let before = store.count_before(&state.scope, at, &across).await?;
     Ok(Ok(Cut { message: at, segment: record.segment, before }))
 }
 
@@ -323,7 +323,7 @@ async fn along(store: &dyn Store, state: &State, entries: &[Seq]) -> Result<Vec<
             let holds = |number: &Number| state.view(*number).hold(record.segment, *seq);
             sessions.extend(state.list().map(|(number, _)| number).filter(holds));
         }
-        for record in store.log(&state.scope, *seq, DECISION_BEHIND_MAX).await? {
+        for record in store.tail(&state.scope, *seq, DECISION_BEHIND_MAX).await? {
             if let Ok(Body::Decision(decision)) = record.body()
                 && decision.about == *seq
             {

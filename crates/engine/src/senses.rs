@@ -11,8 +11,8 @@ use segue_core::message::Role;
 use segue_core::scope;
 use segue_core::session::Number;
 use segue_signals::encoder::{self, Encoder, Sense};
-use segue_store::Impression;
 use segue_store::search::{Reach, Sight};
+use segue_store::{Embedding, Subject};
 use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::ops::Range;
@@ -182,9 +182,10 @@ impl Engine {
         let is_news = |session: Number| unknown.iter().any(|(of, _)| *of == session);
         let news = sessions.iter().zip(&exchanges).filter(|((session, _), _)| is_news(*session));
         let news = news.filter_map(|((session, drafts), exchanges)| impression(*session, drafts, exchanges));
-        let news: Vec<Impression> = news.collect();
+        let news: Vec<Embedding> = news.collect();
         if !news.is_empty()
-            && let Err(error) = self.store.keep_impressions(scope, head, news).await
+            && let Some(embeddings) = self.store.embeddings()
+            && let Err(error) = embeddings.put(scope, head, news).await
         {
             // It is found out again next time.
             tracing::debug!(%error, "what was found out for recall is not kept");
@@ -193,10 +194,15 @@ impl Engine {
     }
 
     async fn known(&self, scope: &scope::Key, sessions: &[(Number, Vec<Draft>)]) -> HashMap<Number, Known> {
-        let sessions: Vec<Number> = sessions.iter().map(|(session, _)| *session).collect();
+        let Some(embeddings) = self.store.embeddings() else { return HashMap::new() };
+        let subjects: Vec<Subject> = sessions.iter().map(|(session, _)| Subject::Session(*session)).collect();
         // What cannot be read is found out again.
-        let impressions = self.store.impressions(scope, &sessions).await.unwrap_or_default();
-        impressions.into_iter().map(|found| (found.session, Known::from_bytes(&found.bytes))).collect()
+        let found = embeddings.get(scope, &subjects).await.unwrap_or_default();
+        let of_session = |found: Embedding| match found.subject {
+            Subject::Session(session) => Some((session, Known::from_bytes(&found.bytes))),
+            Subject::Entry(_) => None,
+        };
+        found.into_iter().filter_map(of_session).collect()
     }
 
     /// Tells where many texts lie. One after the other, whoever asks: turns need the machine as well.
@@ -213,10 +219,11 @@ pub(crate) fn sense(question: &str) -> impl Future<Output = Option<Sense>> + use
     async { sense.await.flatten() }
 }
 
-fn impression(session: Number, drafts: &[Draft], exchanges: &[Exchange]) -> Option<Impression> {
+fn impression(session: Number, drafts: &[Draft], exchanges: &[Exchange]) -> Option<Embedding> {
     let seqs = || drafts.iter().flat_map(|draft| &draft.seqs);
     let (first, last) = (*seqs().min()?, *seqs().max()?);
-    Some(Impression { session, first, last, bytes: Known::bytes(drafts.iter().zip(exchanges)) })
+    let bytes = Known::bytes(drafts.iter().zip(exchanges));
+    Some(Embedding { subject: Subject::Session(session), first, last, bytes })
 }
 
 /// Does some work, at once, away from the threads that answer, where there are others. Nothing if it fails.

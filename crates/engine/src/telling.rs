@@ -48,7 +48,7 @@ impl Engine {
         let state = self.state(&turn.scope).await?;
         let record = self.store.get(&turn.scope, seq).await?;
         let segment = record.as_ref().map(|record| record.segment);
-        let behind = self.store.log(&turn.scope, seq, DECISION_BEHIND_MAX).await?;
+        let behind = self.store.tail(&turn.scope, seq, DECISION_BEHIND_MAX).await?;
         let decision = behind.iter().find_map(|record| match record.body() {
             Ok(Body::Decision(decision)) if decision.about == seq => Some((decision, record.segment)),
             _ => None,

@@ -95,7 +95,7 @@ fn c8_ten_times_the_observations_take_no_more_memory() {
             let (compacting, commit) = Box::pin(most_during(tasks.compact_session("counted"))).await;
             assert_eq!(commit.unwrap().totals.observations, observations as u64);
             // What it would take to hold it all, so that a bound means something.
-            let all = engine.store().log(tasks.scope(), Seq::ZERO, usize::MAX);
+            let all = engine.store().tail(tasks.scope(), Seq::ZERO, usize::MAX);
             let (holding, log) = most_during(all).await;
             assert!(log.unwrap().len() > observations);
             println!("{observations} observations: {compacting} bytes to compact, {holding} to hold");

@@ -1,5 +1,6 @@
 //! What can go wrong in a store, by what the caller can do about it.
 
+use crate::commits::Position;
 use segue_core::entry::Seq;
 use segue_core::segment;
 
@@ -50,6 +51,47 @@ pub enum Error {
         /// How.
         why: String,
     },
+    /// The acknowledgement was lost: the append may have been committed or not. Ask [`appended`](crate::Log::appended), or
+    /// send the same append again.
+    #[error("{what}: nobody knows whether it was written: {why}")]
+    Unknown {
+        /// What was tried.
+        what: String,
+        /// How the acknowledgement was lost.
+        why: String,
+    },
+    /// The store cannot do this. Use one that can.
+    #[error("{store} cannot {what}")]
+    Unsupported {
+        /// The store.
+        store: String,
+        /// What was asked.
+        what: String,
+    },
+    /// The commits behind this position are not all kept any more. Read the logs, and watch from a newer position.
+    #[error("commits before position {oldest} are not kept any more")]
+    Expired {
+        /// The oldest commit that is kept.
+        oldest: Position,
+    },
+    /// What was given is too large. Give less.
+    #[error("{what} has {bytes} bytes, {bytes_max} are the most")]
+    TooLarge {
+        /// What is too large.
+        what: String,
+        /// Its size.
+        bytes: usize,
+        /// The largest size.
+        bytes_max: usize,
+    },
+    /// What was given means nothing here.
+    #[error("{what} is not valid: {why}")]
+    Invalid {
+        /// What was given.
+        what: String,
+        /// What is wrong with it.
+        why: String,
+    },
     /// The disk, the folder or a lock is in the way. Mend that and try again: nothing was changed.
     #[error("{what}: {why}")]
     Unavailable {
@@ -66,12 +108,13 @@ impl Error {
         Self::Damaged { what: what.into(), why: why.to_string() }
     }
 
-    /// Says the same to another one who waited for the same.
+    /// Says the same to another caller that waited for the same commit.
     pub(crate) fn for_another(&self) -> Self {
         match self {
             Self::Damaged { what, why } => Self::damaged(what, why),
             Self::NewerEntry { what, kind } => Self::NewerEntry { what: what.clone(), kind: kind.clone() },
             Self::Unavailable { what, why } => Self::unavailable(what, why),
+            Self::Unknown { what, why } => Self::Unknown { what: what.clone(), why: why.clone() },
             other => Self::unavailable("nothing was written", other),
         }
     }

@@ -3,17 +3,28 @@
 //! One small trait, [`Store`]; three stores that pass the same conformance suite (`tests/conformance`): in [`memory`], in
 //! [`sqlite`] (the default) and in [`files`] that a person can read. [`verify`] checks any of them.
 
+mod commits;
+#[cfg(feature = "conformance")]
+pub mod conformance;
 pub mod error;
 pub mod files;
+pub mod leases;
 pub mod memory;
 pub mod search;
 pub mod sqlite;
 mod store;
 pub mod types;
 mod url;
+pub mod values;
 pub mod verify;
 
+pub use commits::{Commit, Commits, Position};
 pub use error::Error;
-pub use store::Store;
-pub use types::{Append, Copies, Filter, Impression, Page, Reading, ScopeRow, SetAside, Take};
+pub use leases::Leased;
+pub use store::{Catalog, Embeddings, Leases, Log, Maintenance, Quarantine, Search, Store, Values, Watch};
+pub use types::{
+    Append, AppendId, Cursor, Embedding, Filter, Page, Quarantined, QuarantinedFile, Reading, ScopePage,
+    ScopeRow, Subject, Take,
+};
 pub use url::Location;
+pub use values::Value;

@@ -1,21 +1,43 @@
 //! What goes into a store and what comes out.
 
+use crate::error::Error;
 use segue_core::Timestamp;
 use segue_core::decide::Decided;
 use segue_core::entry::{Kind, Record, Seq};
 use segue_core::message::MessageId;
 use segue_core::scope;
 use segue_core::segment;
-use segue_core::session::Number;
+use segue_core::session::{Id, Number};
 use segue_core::span::Spans;
 use segue_core::state::State;
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+/// Names an append, so that it can be asked for, and sent again without being written twice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct AppendId(pub [u8; 16]);
+
+impl From<Id> for AppendId {
+    /// Each decision has a fresh id, also if no session is opened by it.
+    fn from(fresh: Id) -> Self {
+        Self(fresh.0.into_bytes())
+    }
+}
+
+impl fmt::Display for AppendId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        uuid::Uuid::from_bytes(self.0).fmt(f)
+    }
+}
 
 /// Entries to append, all or none of them.
 #[derive(Debug, Clone)]
 pub struct Append {
+    /// Its name; that of another append is another one.
+    pub id: AppendId,
     /// The state that they were decided on; its head must still be the store's.
     pub prior: Arc<State>,
     /// The state that they lead to.
@@ -24,7 +46,7 @@ pub struct Append {
     pub records: Vec<Record>,
     /// The channel's id of the message, and the entry that stands for it.
     pub message_id: Option<(MessageId, Seq)>,
-    /// The segments that nobody sees any more. They are deleted by [`Store::sweep`](crate::Store::sweep).
+    /// The segments that nobody sees any more. They are deleted by [`Maintenance::sweep`](crate::Maintenance::sweep).
     pub garbage: Vec<segment::Number>,
     /// The entries whose bodies are erased together with the append.
     pub erase: Vec<Seq>,
@@ -32,8 +54,9 @@ pub struct Append {
 
 impl Append {
     /// Makes an append of what was decided on a state.
-    pub fn of(prior: Arc<State>, decided: &mut Decided, message_id: Option<MessageId>) -> Self {
+    pub fn of(id: AppendId, prior: Arc<State>, decided: &mut Decided, message_id: Option<MessageId>) -> Self {
         Self {
+            id,
             prior,
             next: Arc::new(decided.state.clone()),
             records: std::mem::take(&mut decided.records),
@@ -54,16 +77,25 @@ impl Append {
     }
 }
 
-/// What was found out about a session. The store does not read it.
+/// What an embedding is of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Subject {
+    /// A session.
+    Session(Number),
+    /// An entry.
+    Entry(Seq),
+}
+
+/// An embedding. The store does not read it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Impression {
-    /// The session.
-    pub session: Number,
+pub struct Embedding {
+    /// What it is of.
+    pub subject: Subject,
     /// The first entry that it was made of.
     pub first: Seq,
     /// The last entry that it was made of.
     pub last: Seq,
-    /// What was found out.
+    /// The embedding, with whatever tells which encoder made it.
     pub bytes: Vec<u8>,
 }
 
@@ -124,19 +156,55 @@ impl Reading {
     }
 }
 
-/// A page of a listing.
+/// Where a page of a listing ends. Only the store that made it reads it; it can be written down as text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cursor(pub String);
+
+impl Cursor {
+    /// Makes the cursor behind a row of a list that is sorted by time, newest first, then by key.
+    pub fn behind(row: &ScopeRow) -> Self {
+        Self(format!("{} {}", row.updated_at.as_microsecond(), row.scope))
+    }
+
+    /// Reads a cursor: microseconds and key.
+    pub fn parse(&self) -> Result<(i64, &str), Error> {
+        let parts = self.0.split_once(' ').and_then(|(at, key)| Some((at.parse().ok()?, key)));
+        parts.ok_or_else(|| Error::Invalid { what: "the cursor".into(), why: "no list was cut there".into() })
+    }
+}
+
+/// Which page of a listing is asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Page {
     /// How many rows, at most.
     pub limit: usize,
-    /// The last row of the page before; nothing for the first page.
-    pub after: Option<(Timestamp, scope::Key)>,
+    /// Where the page before ended; nothing for the first page.
+    pub after: Option<Cursor>,
 }
 
 impl Page {
     /// The first page.
     pub fn first(limit: usize) -> Self {
         Self { limit, after: None }
+    }
+}
+
+/// A page of scopes.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ScopePage {
+    /// The rows.
+    pub rows: Vec<ScopeRow>,
+    /// Where the next page begins; nothing if this one is the last.
+    pub next: Option<Cursor>,
+}
+
+impl ScopePage {
+    /// Makes a page of rows that were read up to one more than its limit.
+    pub fn of(mut rows: Vec<ScopeRow>, limit: usize) -> Self {
+        let has_more = rows.len() > limit;
+        rows.truncate(limit);
+        let next = rows.last().filter(|_| has_more).map(Cursor::behind);
+        Self { rows, next }
     }
 }
 
@@ -168,9 +236,9 @@ impl ScopeRow {
     }
 }
 
-/// Something that was set aside, because it cannot be read or was never acknowledged.
+/// A file or folder in quarantine, because it cannot be read or was never acknowledged.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SetAside {
+pub struct QuarantinedFile {
     /// The scope that it belongs to, if that can still be told.
     pub scope: Option<scope::Key>,
     /// The segment, if it is one.
@@ -185,27 +253,30 @@ pub struct SetAside {
     pub unreadable: u64,
 }
 
-/// What was found of all that was set aside.
+/// What was found in quarantine.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Copies {
-    /// What was set aside.
-    pub found: Vec<SetAside>,
+pub struct Quarantined {
+    /// The files.
+    pub found: Vec<QuarantinedFile>,
     /// What could not be looked into, one sentence each: there may be more.
     pub unseen: Vec<String>,
 }
 
-impl SetAside {
+impl QuarantinedFile {
     pub(crate) fn at(place: &Path, scope: Option<scope::Key>) -> Self {
         let (sessions, senders) = (BTreeSet::new(), BTreeSet::new());
         Self { scope, segment: None, sessions, place: place.to_owned(), senders, unreadable: 0 }
     }
 }
 
-/// Cuts a page out of rows that are sorted by time, newest first, then by key.
-pub(crate) fn page(rows: Vec<ScopeRow>, page: &Page) -> Vec<ScopeRow> {
-    let behind = |row: &ScopeRow| match &page.after {
-        Some((at, scope)) => row.updated_at < *at || (row.updated_at == *at && row.scope > *scope),
-        None => true,
-    };
-    rows.into_iter().filter(behind).take(page.limit).collect()
+/// Cuts a page out of rows.
+pub(crate) fn page(mut rows: Vec<ScopeRow>, page: &Page) -> Result<ScopePage, Error> {
+    rows.sort_by_key(|row| (Reverse(row.updated_at), row.scope.clone()));
+    if let Some(cursor) = &page.after {
+        let (at, key) = cursor.parse()?;
+        rows.retain(|row| {
+            (Reverse(row.updated_at.as_microsecond()), row.scope.as_str()) > (Reverse(at), key)
+        });
+    }
+    Ok(ScopePage::of(rows, page.limit))
 }

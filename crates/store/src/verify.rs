@@ -30,7 +30,7 @@ pub async fn verify(store: &dyn Store, scope: &Key) -> Result<Report, Error> {
     let mut check = Check::new(scope.clone());
     let mut after = Seq::ZERO;
     loop {
-        let records = match store.log(scope, after, ENTRIES_MAX).await {
+        let records = match store.tail(scope, after, ENTRIES_MAX).await {
             Ok(records) => records,
             Err(error @ (Error::Damaged { .. } | Error::NewerEntry { .. })) => {
                 check.problems.push(error.to_string());

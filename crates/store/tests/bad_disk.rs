@@ -59,7 +59,7 @@ fn look(path: &Path) -> Result<Vec<Vec<Record>>, String> {
         let mut logs = Vec::new();
         for scope in SCOPES.map(|scope| scope.parse().unwrap()) {
             problems.extend(segue_store::verify::verify(store.as_ref(), &scope).await.map_err(say)?.problems);
-            logs.push(store.log(&scope, Seq::ZERO, usize::MAX).await.map_err(say)?);
+            logs.push(store.tail(&scope, Seq::ZERO, usize::MAX).await.map_err(say)?);
         }
         if problems.is_empty() { Ok(logs) } else { Err(problems.join("; ")) }
     })
@@ -128,8 +128,8 @@ fn x1_announcements_of_an_older_format_are_known_by_their_entry() {
     let older = Connection::open(&path).unwrap();
     let strip = "UPDATE standing SET mind = json_remove(mind, '$.retiring.1.entry', '$.retiring.2.entry')";
     assert_eq!(older.execute(strip, []).unwrap(), 1);
-    let unlist = "DROP TRIGGER impressions_erased; DROP TRIGGER impressions_dropped; DROP TABLE impressions;
-                  DROP INDEX scopes_newest; ALTER TABLE scopes DROP COLUMN listed;
+    let unlist = "DROP TRIGGER embeddings_erased; DROP TRIGGER embeddings_dropped; DROP TABLE embeddings;
+                  DROP TABLE commits; DROP TABLE named_values; DROP TABLE leases; DROP INDEX scopes_newest;
                   ALTER TABLE scopes RENAME COLUMN updated_at TO clock;
                   CREATE INDEX scopes_newest ON scopes (clock DESC, key)";
     older.execute_batch(unlist).unwrap();
@@ -230,7 +230,9 @@ fn flipped_bytes_in_files_are_found() {
     drop(world);
     let mut changed = 0;
     let (good, bad) = (folder.path().join("good"), folder.path().join("bad"));
-    for file in log_files(&good) {
+    // A line of `commits.jsonl` that was changed is left out: the logs have it.
+    let files = log_files(&good).into_iter().filter(|file| !file.ends_with("commits.jsonl"));
+    for file in files {
         let bytes = std::fs::read(&file).unwrap();
         // The last line may be taken for one that a crash has torn, which is mended.
         let whole = bytes[..bytes.len() - 1].iter().rposition(|byte| *byte == b'\n').unwrap_or(0);

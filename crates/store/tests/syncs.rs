@@ -133,7 +133,7 @@ fn x12_many_appends_are_one_sync() {
             state = append.next.clone();
             appends.push(append);
         }
-        assert!(matches!(world.store.append_all(appends).await, (100, Ok(()))));
+        assert!(matches!(world.store.append_many(appends).await, (100, Ok(()))));
     });
     assert_eq!(syncs, 1);
 }

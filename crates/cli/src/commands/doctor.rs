@@ -84,8 +84,10 @@ async fn store(config: &Config) -> Vec<Check> {
         let problems = engine.store().audit(None).await?;
         let scopes = engine.every_scope().await?;
         let mut aside = Vec::new();
-        for scope in &scopes {
-            aside.extend(engine.store().aside(scope).await?);
+        if let Some(quarantine) = engine.store().quarantine() {
+            for scope in &scopes {
+                aside.extend(quarantine.problems(scope).await?);
+            }
         }
         anyhow::Ok((problems, scopes.len(), aside))
     };

@@ -8,7 +8,7 @@ use segue_core::entry::Seq;
 use segue_core::scope;
 use segue_core::session::Number;
 use segue_engine::{Engine, Erasure, Request};
-use segue_store::SetAside;
+use segue_store::QuarantinedFile;
 use serde_json::{Value, json};
 
 pub async fn run(common: &Common, what: Erase) -> anyhow::Result<Exit> {
@@ -59,7 +59,8 @@ async fn erase(common: &Common, engine: &Engine, found: &Erasure) -> anyhow::Res
     }
     let mut gone = Vec::new();
     for copy in &found.theirs {
-        match engine.store().discard(copy).await {
+        let Some(quarantine) = engine.store().quarantine() else { continue };
+        match quarantine.discard(copy).await {
             Ok(()) => gone.push(copy),
             Err(error) => {
                 out::refused(format!("{} was not deleted: {error}", place(copy)));
@@ -93,12 +94,12 @@ async fn of_scope(engine: &Engine, scope: &scope::Key, what: &Erase) -> anyhow::
     Ok(engine.to_erase_in(&state, Number(number)).await?)
 }
 
-fn place(copy: &SetAside) -> String {
+fn place(copy: &QuarantinedFile) -> String {
     layout::printable(&copy.place.display().to_string()).into_owned()
 }
 
 /// Tells what is not deleted, and why.
-fn staying(found: &Erasure) -> impl Iterator<Item = (&SetAside, String)> {
+fn staying(found: &Erasure) -> impl Iterator<Item = (&QuarantinedFile, String)> {
     let perhaps = found.perhaps.iter().map(|copy| {
         let why = match &found.person {
             Some(person) => format!("it cannot be read, and may hold what {person} said"),
@@ -114,7 +115,7 @@ fn staying(found: &Erasure) -> impl Iterator<Item = (&SetAside, String)> {
 fn tell(common: &Common, found: &Erasure) -> anyhow::Result<Exit> {
     if common.json {
         let shape = |(scope, entries): &(scope::Key, Vec<Seq>)| json!({ "scope": scope.as_str(), "entries": entries });
-        let aside = |copy: &SetAside, stays: Option<String>| {
+        let aside = |copy: &QuarantinedFile, stays: Option<String>| {
             let scope = copy.scope.as_ref().map(scope::Key::as_str);
             let mut told =
                 json!({ "scope": scope, "entries": [], "set_aside": copy.place.display().to_string() });

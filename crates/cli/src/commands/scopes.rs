@@ -6,13 +6,13 @@ use crate::layout::{padded, time};
 use crate::setup::{self, Absent};
 use crate::{json, out, paint};
 use segue_core::session::Key;
-use segue_store::{Page, ScopeRow};
+use segue_store::{Page, ScopePage, ScopeRow};
 use serde_json::{Value, json};
 use unicode_width::UnicodeWidthStr;
 
 pub async fn run(common: &Common, limit: usize) -> anyhow::Result<Exit> {
     let engine = setup::engine(common, Absent::Empty).await?;
-    let rows = engine.store().scopes(&Page::first(limit)).await?;
+    let ScopePage { rows, next } = engine.store().scopes(&Page::first(limit)).await?;
     if common.json {
         json::print(&rows.iter().map(row).collect::<Vec<Value>>())?;
         return Ok(Exit::Done);
@@ -32,7 +32,7 @@ pub async fn run(common: &Common, limit: usize) -> anyhow::Result<Exit> {
         out::line(format!("{scope}  {:>8}  {:>8}  {at}", row.sessions, row.messages))?;
     }
     // A list that was cut must not look like a whole one.
-    if rows.len() == limit {
+    if next.is_some() {
         out::line(paint::dim(format!("The newest {limit}; --limit N shows more.")))?;
     }
     Ok(Exit::Done)

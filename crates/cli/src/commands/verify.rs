@@ -47,12 +47,14 @@ async fn check(common: &Common, scope: Option<scope::Key>, found: &mut Found) ->
     };
     let mut page = Page::first(SCOPES_MAX);
     loop {
-        let rows = engine.store().scopes(&page).await?;
-        let Some(last) = rows.last() else { break };
-        page.after = Some((last.updated_at, last.scope.clone()));
-        for row in &rows {
+        let scopes = engine.store().scopes(&page).await?;
+        for row in &scopes.rows {
             found.check(&engine, &row.scope).await?;
             bar.inc(1);
+        }
+        page.after = scopes.next;
+        if page.after.is_none() {
+            break;
         }
     }
     bar.finish_and_clear();

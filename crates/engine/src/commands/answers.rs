@@ -75,7 +75,10 @@ impl Engine {
                 let session = self.describe(&state, number).await?;
                 let status = words::status(turn.language, &session, &state, turn.policy.name(), now);
                 let mut lines = vec![status, Box::pin(self.pins_status(turn, &state, number)).await?];
-                let aside = self.store.aside(&turn.scope).await?.len();
+                let aside = match self.store.quarantine() {
+                    Some(quarantine) => quarantine.problems(&turn.scope).await?.len(),
+                    None => 0,
+                };
                 lines.extend((aside > 0).then(|| words::set_aside(turn.language, aside)));
                 Ok(lines.join("\n"))
             }

@@ -52,8 +52,8 @@ impl Engine {
         let (mut appends, mut states) = (Vec::new(), Vec::new());
         for (at, role, message) in messages {
             let turn = self.turn(scope.clone(), None, *at, "");
-            let circumstances =
-                Circumstances { now: turn.at, fresh: self.ids.fresh(turn.at), spoken: turn.spoken };
+            let fresh = self.ids.fresh(turn.at);
+            let circumstances = Circumstances { now: turn.at, fresh, spoken: turn.spoken };
             let command = Command::Keep { role: *role, message: message.clone() };
             let Ok(mut decided) = self.decide(&prior, &turn.policy, command, &circumstances).await? else {
                 break;
@@ -65,12 +65,12 @@ impl Engine {
             {
                 break;
             }
-            let append = Append::of(prior, &mut decided, message.message_id.clone());
+            let append = Append::of(fresh.into(), prior, &mut decided, message.message_id.clone());
             prior = append.next.clone();
             states.push(append.next.clone());
             appends.push(append);
         }
-        let (written, done) = self.store.append_all(appends).await;
+        let (written, done) = self.store.append_many(appends).await;
         match written.checked_sub(1).and_then(|last| states.into_iter().nth(last)) {
             Some(state) if done.is_ok() => drawer.put(state, None),
             _ => drawer.forget(scope),

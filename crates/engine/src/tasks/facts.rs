@@ -66,7 +66,7 @@ impl Engine {
         mut each: impl FnMut(&Record),
     ) -> Result<(), Error> {
         loop {
-            let records = self.store.log(scope, after, ENTRIES_MAX).await?;
+            let records = self.store.tail(scope, after, ENTRIES_MAX).await?;
             let Some(last) = records.last() else { return Ok(()) };
             after = last.seq;
             records.iter().for_each(&mut each);

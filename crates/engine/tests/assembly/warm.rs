@@ -234,7 +234,7 @@ fn m_d2_a_recall_by_what_is_kept_is_the_one_that_is_read_anew() {
         let recall = Recall { reach: Reach::Everything, ..Recall::new(OTHER_WORDS, "a test") };
         let warm = own.engine.recall(&own.scope, &recall).await.map_err(|error| error.to_string());
         let db = rusqlite::Connection::open(file(number.load(Ordering::Relaxed))).unwrap();
-        db.execute("DELETE FROM impressions", []).unwrap();
+        db.execute("DELETE FROM embeddings", []).unwrap();
         let anew = cold.engine.recall(&cold.scope, &recall).await.map_err(|error| error.to_string());
         prop_assert_eq!(warm, anew);
         same_answer(own, cold, window, OTHER_WORDS).await

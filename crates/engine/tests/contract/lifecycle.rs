@@ -147,7 +147,7 @@ async fn latest_context_uses_latest_only() {
 async fn history_segment_immutable() {
     let mut stage = stage_on(Arc::new(Memory::default()), "").await;
     stage.play("10:00 user: one\n10:01 user: two\n10:02 user: /new").await;
-    let before = stage.engine.store().log(&stage.scope, segue_core::entry::Seq(0), 6).await.unwrap();
+    let before = stage.engine.store().tail(&stage.scope, segue_core::entry::Seq(0), 6).await.unwrap();
     let seal = stage.state().await.segments.clone();
     stage
         .play(
@@ -160,7 +160,7 @@ async fn history_segment_immutable() {
              10:09 assistant >1: late",
         )
         .await;
-    let after = stage.engine.store().log(&stage.scope, segue_core::entry::Seq(0), 6).await.unwrap();
+    let after = stage.engine.store().tail(&stage.scope, segue_core::entry::Seq(0), 6).await.unwrap();
     assert_eq!(before, after);
     let state = stage.state().await;
     assert!(seal.iter().all(|(number, sealed)| state.segments[number] == *sealed));

@@ -126,7 +126,7 @@ async fn p8_the_backlog_is_kept() {
         .play("10:08 user: /session resume 3 => resume command #1\n10:09 user: /new => new command #5")
         .await;
     assert_eq!(numbers(&*stage.state().await), [5, 4, 1]);
-    let log = stage.engine.store().log(&stage.scope, segue_core::entry::Seq(0), 1000).await.unwrap();
+    let log = stage.engine.store().tail(&stage.scope, segue_core::entry::Seq(0), 1000).await.unwrap();
     assert!(!log.iter().any(|r| matches!(&r.bytes, Bytes::Kept(text) if text.contains("\"two\""))));
     stage.verify().await;
 }

@@ -5,10 +5,10 @@ use segue_core::entry::Seq;
 use segue_core::message::Role;
 use segue_engine::recall::{FRAGMENTS_MAX, Recall};
 use segue_engine::{Error, Inbound, Request};
-use segue_store::Store;
 use segue_store::memory::Memory;
 use segue_store::search::Reach;
 use segue_store::sqlite::Sqlite;
+use segue_store::{Maintenance, Store, Subject};
 use std::sync::Arc;
 
 const SCRIPT: &str = "
@@ -213,29 +213,33 @@ async fn m_d2_a_question_in_other_words_finds_its_session() {
 async fn m_d2_what_was_found_out_goes_with_the_words() {
     let folder = tempfile::tempdir().unwrap();
     let sqlite = Arc::new(Sqlite::open(&folder.path().join("segue.db")).unwrap());
+    let embeddings = sqlite.embeddings().unwrap();
     let mut stage = stage_on(sqlite.clone(), "").await;
     stage.play(LEFT).await;
     stage.engine.prepare_recall(&stage.scope, 9).await.unwrap();
     let asked = Recall::new("the trip where the airline lost my luggage", "a test");
     let found = stage.engine.recall(&stage.scope, &asked).await.unwrap();
     let (session, suitcase) = (found.fragments[0].session.number, found.fragments[0].seq);
-    let kept = sqlite.impressions(&stage.scope, &[session]).await.unwrap();
+    let kept = embeddings.get(&stage.scope, &[Subject::Session(session)]).await.unwrap();
     assert_eq!(kept.len(), 1);
     let (before, now) = (stage.state().await.head, stage.state().await.clock);
     stage.engine.request(&stage.scope, now, &Request::Erase(vec![suitcase])).await.unwrap();
-    assert!(sqlite.impressions(&stage.scope, &[session]).await.unwrap().is_empty());
-    sqlite.keep_impressions(&stage.scope, before, kept).await.unwrap();
-    assert!(sqlite.impressions(&stage.scope, &[session]).await.unwrap().is_empty(), "it was read before");
+    assert!(embeddings.get(&stage.scope, &[Subject::Session(session)]).await.unwrap().is_empty());
+    embeddings.put(&stage.scope, before, kept).await.unwrap();
+    assert!(
+        embeddings.get(&stage.scope, &[Subject::Session(session)]).await.unwrap().is_empty(),
+        "it was read before"
+    );
     let left = stage.engine.recall(&stage.scope, &asked).await.unwrap();
     assert!(left.fragments.iter().all(|fragment| !fragment.text.contains("suitcase")), "{left:?}");
-    let again = sqlite.impressions(&stage.scope, &[session]).await.unwrap();
+    let again = embeddings.get(&stage.scope, &[Subject::Session(session)]).await.unwrap();
     assert_eq!(again.len(), 1, "the recall has looked again");
     // The third of the list is the second session.
-    let second = [segue_core::session::Number(2)];
-    assert_eq!(sqlite.impressions(&stage.scope, &second).await.unwrap().len(), 1);
+    let second = [Subject::Session(segue_core::session::Number(2))];
+    assert_eq!(embeddings.get(&stage.scope, &second).await.unwrap().len(), 1);
     stage.say("10:10 user: /session delete 3").await;
     sqlite.sweep().await.unwrap();
-    assert!(sqlite.impressions(&stage.scope, &second).await.unwrap().is_empty());
+    assert!(embeddings.get(&stage.scope, &second).await.unwrap().is_empty());
     stage.verify().await;
 }
 

@@ -98,7 +98,7 @@ async fn a_deleted_session_takes_its_titles_along() {
     let mut stage = stage_on(Arc::new(Memory::default()), "").await;
     stage.play("10:00 user: one\n10:01 user: /session rename my secret\n10:02 user: /new").await;
     stage.engine.request(&stage.scope, now(), &Request::Delete(Pick::Listed(2))).await.unwrap();
-    let log = stage.engine.store().log(&stage.scope, segue_core::entry::Seq(0), 1000).await.unwrap();
+    let log = stage.engine.store().tail(&stage.scope, segue_core::entry::Seq(0), 1000).await.unwrap();
     let holds = |r: &segue_core::entry::Record| matches!(&r.bytes, segue_core::entry::Bytes::Kept(t) if t.contains("secret"));
     assert!(!log.iter().any(holds));
     stage.verify().await;

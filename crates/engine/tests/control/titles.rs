@@ -152,7 +152,7 @@ async fn x11_a_models_title_goes_with_the_words_it_was_made_of() {
             engine.request(&scope(), at, &Request::Merge(one, two)).await.unwrap();
         }
         engine.request(&scope(), engine.now(), &Request::Erase(vec![first])).await.unwrap();
-        let log = engine.store().log(&scope(), Seq::ZERO, 1_000).await.unwrap();
+        let log = engine.store().tail(&scope(), Seq::ZERO, 1_000).await.unwrap();
         assert!(log.iter().all(|record| !format!("{:?}", record.bytes).contains("that rises")));
         assert!(engine.state(&scope()).await.unwrap().extras.names.is_empty());
         verify(&engine).await;
@@ -170,7 +170,7 @@ async fn x11_a_models_title_goes_with_the_words_it_was_made_of() {
     talk(&engine).await;
     engine.name_sessions(&scope()).await.unwrap();
     engine.request(&scope(), engine.now(), &Request::Delete(Pick::Listed(2))).await.unwrap();
-    let log = engine.store().log(&scope(), Seq::ZERO, 1_000).await.unwrap();
+    let log = engine.store().tail(&scope(), Seq::ZERO, 1_000).await.unwrap();
     assert!(log.iter().all(|record| !format!("{:?}", record.bytes).contains("that rises")));
     verify(&engine).await;
 }
@@ -191,7 +191,7 @@ async fn x11_no_title_is_made_of_what_was_erased_meanwhile() {
     let here = scope();
     let (titling, ()) = tokio::join!(engine.name_sessions(&here), erase);
     assert_eq!(titling.unwrap(), Titling { asked: 1, named: 0 });
-    let log = engine.store().log(&scope(), Seq::ZERO, 1_000).await.unwrap();
+    let log = engine.store().tail(&scope(), Seq::ZERO, 1_000).await.unwrap();
     assert!(log.iter().all(|record| !format!("{:?}", record.bytes).contains("that rises")));
     assert!(engine.state(&scope()).await.unwrap().extras.names.is_empty());
     // It is named again, of what is left.

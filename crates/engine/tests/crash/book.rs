@@ -85,7 +85,7 @@ impl Book {
     }
 
     async fn compare(&self, store: &dyn Store, scope: &Key) {
-        let records = store.log(scope, Seq::ZERO, usize::MAX).await.unwrap();
+        let records = store.tail(scope, Seq::ZERO, usize::MAX).await.unwrap();
         let (said, gone) = (said(&records), gone(&records));
         for ((_, id), kept) in self.kept.iter().filter(|((of, _), _)| of == scope) {
             match said.get(id).map(Vec::as_slice) {

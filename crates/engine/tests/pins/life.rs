@@ -8,7 +8,7 @@ use segue_engine::{Pick, Request};
 
 /// The texts that pins point at and that are still there.
 async fn texts(home: &Home) -> Vec<String> {
-    let log = home.store().log(&home.scope, Seq::ZERO, usize::MAX).await.unwrap();
+    let log = home.store().tail(&home.scope, Seq::ZERO, usize::MAX).await.unwrap();
     let text = |body| match body {
         Ok(Body::Pinned(Pinned::Text { text, .. })) => Some(text),
         _ => None,
@@ -100,7 +100,7 @@ async fn l9_what_only_a_deleted_session_was_pinned_to_is_erased_with_it() {
         home.say("/session delete 2").await;
         let left = texts(home).await;
         assert!(!said(&left, "1990") && said(&left, "nobody"), "{left:?}");
-        let log = home.store().log(&home.scope, Seq::ZERO, usize::MAX).await.unwrap();
+        let log = home.store().tail(&home.scope, Seq::ZERO, usize::MAX).await.unwrap();
         let erased = log.iter().filter(|record| matches!(record.bytes, Bytes::Erased(_)));
         assert_eq!(erased.filter(|record| record.kind == Kind::Pinned).count(), 1);
         home.restart(SETTINGS).await;
@@ -121,7 +121,7 @@ async fn l9_a_home_without_anything_writes_nothing_extra() {
     home.say("hello").await;
     home.say("/new").await;
     home.say("hello again").await;
-    let log = home.store().log(&home.scope, Seq::ZERO, usize::MAX).await.unwrap();
+    let log = home.store().tail(&home.scope, Seq::ZERO, usize::MAX).await.unwrap();
     assert!(log.iter().all(|record| record.kind != Kind::Pinned));
     let pinned = home.pinned(2).await;
     assert_eq!((pinned.agent.as_str(), pinned.model.name.as_str()), ("main", "main"));

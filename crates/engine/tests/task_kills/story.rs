@@ -147,7 +147,7 @@ pub struct Seen {
 }
 
 pub async fn look(engine: &Arc<Engine>) -> Seen {
-    let log = engine.store().log(&scope(), Seq::ZERO, usize::MAX).await.unwrap();
+    let log = engine.store().tail(&scope(), Seq::ZERO, usize::MAX).await.unwrap();
     let state = engine.store().load(&scope()).await.unwrap().map(|state| State::clone(&state));
     let latest =
         state.as_ref().and_then(|state| state.latest().filter(|n| state.extras.tasks.contains_key(n)));

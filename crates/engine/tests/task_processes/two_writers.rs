@@ -146,7 +146,7 @@ async fn check(store: &Location, tries: &Tries) {
     let (engine, tasks) = tasks(store).await;
     let report = segue_store::verify::verify(engine.store().as_ref(), &scope()).await.unwrap();
     assert_eq!(report.problems, Vec::<String>::new());
-    let log = engine.store().log(&scope(), Seq::ZERO, usize::MAX).await.unwrap();
+    let log = engine.store().tail(&scope(), Seq::ZERO, usize::MAX).await.unwrap();
     let mut notes: BTreeMap<String, Vec<u32>> = BTreeMap::new();
     let (mut observed, mut in_commits) = (0, 0);
     let (mut questions, mut asked, mut answered) = (BTreeSet::new(), Vec::new(), 0);

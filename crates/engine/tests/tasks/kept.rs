@@ -23,7 +23,7 @@ fn c7_steps_are_content_addressed_and_have_parents() {
         world.restart().await;
         let session = world.tasks().active_session().await.unwrap().unwrap();
         let second = session.flush_step().await.unwrap().unwrap();
-        let log = world.engine.store().log(&world.scope, Seq::ZERO, 1000).await.unwrap();
+        let log = world.engine.store().tail(&world.scope, Seq::ZERO, 1000).await.unwrap();
         let commits: Vec<_> = log
             .iter()
             .filter_map(|record| match record.body().unwrap() {
@@ -100,7 +100,7 @@ fn c8_a_delete_and_an_erasure_leave_no_copy() {
         let erase = Request::Erase(vec![said.seq.unwrap()]);
         world.engine.request(&world.scope, world.engine.now(), &erase).await.unwrap();
         let has = async |words: &str| {
-            let log = world.engine.store().log(&world.scope, Seq::ZERO, 1000).await.unwrap();
+            let log = world.engine.store().tail(&world.scope, Seq::ZERO, 1000).await.unwrap();
             log.iter().any(|record| format!("{record:?}").contains(words))
         };
         assert!(!has("secret").await);
@@ -129,7 +129,7 @@ fn c6_the_same_content_is_stored_once() {
         world.restart().await;
         let session = world.tasks().active_session().await.unwrap().unwrap();
         session.observe_file_read("src/net.rs", content.as_bytes()).await.unwrap();
-        let log = world.engine.store().log(&world.scope, Seq::ZERO, 1000).await.unwrap();
+        let log = world.engine.store().tail(&world.scope, Seq::ZERO, 1000).await.unwrap();
         let mut hash = None;
         let whole = log
             .iter()

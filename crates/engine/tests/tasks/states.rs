@@ -113,7 +113,7 @@ fn c3_an_answer_is_noted_with_a_relation_to_the_task() {
         session.ask("Fixed delay, exponential backoff, or backoff with jitter?").await.unwrap();
         let outcome = world.say("Option C, and make max retries configurable").await;
         assert_eq!((outcome.action, outcome.state), (Action::Continue, StateName::Running));
-        let log = world.engine.store().log(&world.scope, Seq::ZERO, 1000).await.unwrap();
+        let log = world.engine.store().tail(&world.scope, Seq::ZERO, 1000).await.unwrap();
         let relations: Vec<String> = log
             .iter()
             .filter_map(|record| match record.body().unwrap() {

@@ -6,7 +6,7 @@ use segue_core::message::{Message, Role};
 use segue_core::policy::{Backlog, Policy};
 use segue_core::session::Id;
 use segue_core::state::State;
-use segue_store::{Append, Store};
+use segue_store::{Append, AppendId, Store};
 use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
@@ -119,7 +119,10 @@ pub async fn fill(store: &dyn Store, texts: &mut Vec<String>) -> Outcome<Arc<Sta
         }
         let next = Arc::new(next);
         let (prior, garbage, erase) = (state, Vec::new(), Vec::new());
-        store.append(Append { prior, next: next.clone(), records, message_id: None, garbage, erase }).await?;
+        let id = AppendId((session as u128 + 1).to_be_bytes());
+        store
+            .append(Append { id, prior, next: next.clone(), records, message_id: None, garbage, erase })
+            .await?;
         state = next;
     }
     Ok(state)

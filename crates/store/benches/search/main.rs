@@ -24,7 +24,7 @@ async fn search(store: &dyn Store, state: &State, text: &str) -> Outcome<(usize,
     let begun = Instant::now();
     let query =
         Query { text: text.to_owned(), sight: Arc::new(Sight::of(state, Reach::Archived)), limit: 40 };
-    let hits = store.search(&state.scope, &query).await?;
+    let hits = segue_store::search::find(store, &state.scope, &query).await?;
     Ok((hits.len(), begun.elapsed()))
 }
 

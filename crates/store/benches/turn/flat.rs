@@ -50,7 +50,7 @@ impl Session {
         let key = &self.scope.state.scope;
         let record = self.store.get(key, self.middle).await?.ok_or("no such message")?;
         let across = self.scope.state.view(Number(2)).across(self.middle);
-        let before = self.store.before(key, self.middle, &across).await?;
+        let before = self.store.count_before(key, self.middle, &across).await?;
         Ok(Cut { message: self.middle, segment: record.segment, before })
     }
 

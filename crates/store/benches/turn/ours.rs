@@ -9,9 +9,10 @@ use segue_core::policy::Policy;
 use segue_core::session::Id;
 use segue_core::state::State;
 use segue_store::sqlite::Sqlite;
-use segue_store::{Append, Store};
+use segue_store::{Append, AppendId, Store};
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 pub fn open(folder: &Path) -> Outcome<Arc<dyn Store>> {
     Ok(Arc::new(Sqlite::open(&folder.join("segue.db"))?))
@@ -63,7 +64,7 @@ impl Scope {
     /// A question, what was decided for it, its answer, and the scope's row, durable.
     pub async fn turn(&mut self, turn: usize) -> Outcome<()> {
         let mut decided = self.decide_turn(&self.state, turn)?;
-        let append = Append::of(self.state.clone(), &mut decided, None);
+        let append = Append::of(append_id(), self.state.clone(), &mut decided, None);
         let next = append.next.clone();
         self.store.append(append).await?;
         self.state = next;
@@ -82,18 +83,24 @@ impl Scope {
         let (garbage, erase) = (Vec::new(), Vec::new());
         Ok(self
             .store
-            .append(Append { prior, next: state, records, message_id: None, garbage, erase })
+            .append(Append { id: append_id(), prior, next: state, records, message_id: None, garbage, erase })
             .await?)
     }
 
     pub async fn run(&mut self, turn: usize, command: &Command) -> Outcome<()> {
         let mut decided = self.decide(&self.state, turn, command)?;
-        let append = Append::of(self.state.clone(), &mut decided, None);
+        let append = Append::of(append_id(), self.state.clone(), &mut decided, None);
         let next = append.next.clone();
         self.store.append(append).await?;
         self.state = next;
         Ok(())
     }
+}
+
+/// Makes ids that differ.
+fn append_id() -> AppendId {
+    static IDS: AtomicU64 = AtomicU64::new(1);
+    AppendId(u128::from(IDS.fetch_add(1, Ordering::Relaxed)).to_be_bytes())
 }
 
 pub fn runtime() -> Outcome<tokio::runtime::Runtime> {

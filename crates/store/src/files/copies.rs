@@ -17,7 +17,7 @@ use super::remains;
 use super::scan::{Scans, read_key};
 use super::{Inner, lock};
 use crate::error::Error;
-use crate::types::{Copies, SetAside};
+use crate::types::{Quarantined, QuarantinedFile};
 use segue_core::entry::Body;
 use segue_core::scope::Key;
 use segue_core::segment;
@@ -27,10 +27,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 /// Lists the copies of the store, or of one scope.
-pub(super) fn list(inner: &Inner, scope: Option<&Key>) -> Result<Copies, Error> {
+pub(super) fn list(inner: &Inner, scope: Option<&Key>) -> Result<Quarantined, Error> {
     let failed = |error: io::Error| unavailable(&inner.sessions, &error);
     let only = scope.map(name::folder);
-    let mut copies = Copies::default();
+    let mut copies = Quarantined::default();
     for entry in fs::read_dir(&inner.sessions).map_err(failed)? {
         let entry = entry.map_err(failed)?;
         let path = entry.path();
@@ -70,9 +70,9 @@ fn key_of(path: &Path, folder: &str) -> Option<Key> {
 }
 
 /// A scope that was moved out of the way, or will be.
-fn as_a_whole(path: &Path, key: Option<Key>) -> Result<Vec<SetAside>, Error> {
+fn as_a_whole(path: &Path, key: Option<Key>) -> Result<Vec<QuarantinedFile>, Error> {
     let files = aside::content(path);
-    let mut copy = SetAside::at(path, key);
+    let mut copy = QuarantinedFile::at(path, key);
     for file in &files {
         look_into(&mut copy, file)?;
     }
@@ -80,7 +80,7 @@ fn as_a_whole(path: &Path, key: Option<Key>) -> Result<Vec<SetAside>, Error> {
 }
 
 /// The files of a scope that is in use.
-fn inside(inner: &Inner, path: &Path, key: &Key) -> Result<Vec<SetAside>, Error> {
+fn inside(inner: &Inner, path: &Path, key: &Key) -> Result<Vec<QuarantinedFile>, Error> {
     let read = inner.with(key, |_| {
         let scans = Scans::read(path)?;
         let state = fold::fold(key, &scans, &remains::read(path)?)?;
@@ -94,7 +94,7 @@ fn inside(inner: &Inner, path: &Path, key: &Key) -> Result<Vec<SetAside>, Error>
     };
     let broken = broken.into_keys().map(|number| path.join(Sheet::Segment(number).file_name()));
     let of_file = |file: PathBuf| {
-        let mut copy = SetAside::at(&file, Some(key.clone()));
+        let mut copy = QuarantinedFile::at(&file, Some(key.clone()));
         copy.segment = segment_of(&file);
         // Of the log as it is, before the sessions are left out that cannot be read.
         let sees =
@@ -113,7 +113,7 @@ fn segment_of(file: &Path) -> Option<segment::Number> {
 }
 
 /// Finds out who can still be told to speak in a file. Only segments hold what people said.
-fn look_into(copy: &mut SetAside, file: &Path) -> Result<(), Error> {
+fn look_into(copy: &mut QuarantinedFile, file: &Path) -> Result<(), Error> {
     if segment_of(file).is_none() {
         return Ok(());
     }
@@ -130,7 +130,7 @@ fn look_into(copy: &mut SetAside, file: &Path) -> Result<(), Error> {
 }
 
 /// Deletes a copy for good. What was used in a scope that goes as a whole is never used again.
-pub(super) fn discard(inner: &Inner, copy: &SetAside) -> Result<(), Error> {
+pub(super) fn discard(inner: &Inner, copy: &QuarantinedFile) -> Result<(), Error> {
     match &copy.scope {
         // A scope that cannot be read is moved away first, as it would be by anybody who uses it.
         Some(key) if copy.place == inner.sessions.join(name::folder(key)) => {
@@ -142,7 +142,7 @@ pub(super) fn discard(inner: &Inner, copy: &SetAside) -> Result<(), Error> {
                 let why = "it is not what it was when it was looked at, and was not deleted: try again";
                 return Err(Error::unavailable(copy.place.display().to_string(), why));
             };
-            discard(inner, &SetAside { place, ..copy.clone() })
+            discard(inner, &QuarantinedFile { place, ..copy.clone() })
         }
         Some(key) => {
             let place = inner.shelf.place(key);

@@ -11,6 +11,8 @@
 //!                                         was erased, `left.json` with the numbers that it used
 //! DIR/sessions/index.json.digest          what the index was when it was last written here
 //! DIR/sessions/garbage.jsonl              which scopes have segments that are yet to be deleted
+//! DIR/sessions/commits.jsonl              the order of all commits, for those who watch
+//! DIR/sessions/values.jsonl               small named values
 //! DIR/sessions/store.lock                 held by the one process that has the store open
 //! ```
 //!
@@ -20,6 +22,7 @@
 mod append;
 mod aside;
 mod audit;
+mod commit_log;
 mod copies;
 mod disk;
 mod erase;
@@ -32,15 +35,19 @@ mod open;
 mod remains;
 mod scan;
 mod scope;
+mod services;
 mod shelf;
 mod sweep;
 #[cfg(test)]
 mod tests;
+mod value_log;
 
 use crate::error::Error;
-use crate::store::Store;
-use crate::types::{Append, Copies, Page, Reading, ScopeRow, SetAside};
+use crate::leases;
+use crate::store::{Catalog, Log, Maintenance, Quarantine, Store};
+use crate::types::{Append, AppendId, Page, Quarantined, QuarantinedFile, Reading, ScopePage, ScopeRow};
 use async_trait::async_trait;
+use commit_log::CommitLog;
 use disk::Disk;
 use index::Index;
 use scope::{Scope, Trust};
@@ -50,11 +57,11 @@ use segue_core::scope::Key;
 use segue_core::segment;
 use segue_core::state::State;
 use shelf::Shelf;
-use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use value_log::ValueLog;
 
 /// A store in files.
 #[derive(Debug)]
@@ -76,6 +83,9 @@ struct Inner {
     notes: Mutex<()>,
     /// What was mended at the opening although no crash explains it.
     repairs: Mutex<Vec<String>>,
+    commits: Mutex<CommitLog>,
+    leases: Mutex<leases::Table>,
+    values: Mutex<ValueLog>,
     _lock: File,
 }
 
@@ -142,6 +152,8 @@ impl Inner {
             empty => {
                 let scope = load(&self.sessions.join(name::folder(key)))?;
                 self.note(&scope);
+                let head = scope.state.as_ref().map_or(Seq::ZERO, |state| state.head);
+                lock(&self.commits).catch_up(key, head);
                 empty.insert(scope)
             }
         };
@@ -189,8 +201,15 @@ impl Inner {
 
     fn append(&self, append: Append) -> Result<(), Error> {
         let key = append.scope().clone();
+        let (after, head, id) = (append.prior.head, append.next.head, append.id);
         self.with(&key, |scope| {
-            scope.admit(&append)?;
+            if let Err(refused) = scope.admit(&append) {
+                return match lock(&self.commits).feed.appended(&key, after, id) {
+                    Some(_) => Ok(()),
+                    None => Err(refused),
+                };
+            }
+            lock(&self.commits).begin(&append);
             if !append.garbage.is_empty() {
                 let _guard = lock(&self.notes);
                 sweep::note(self.disk.as_ref(), &self.sessions, &key, &append.garbage)?;
@@ -204,11 +223,12 @@ impl Inner {
                 }
                 _ => self.note(scope),
             }
+            lock(&self.commits).push(&key, after, head, id);
             Ok(())
         })
     }
 
-    fn scopes(&self, page: &Page) -> Result<Vec<ScopeRow>, Error> {
+    fn scopes(&self, page: &Page) -> Result<ScopePage, Error> {
         let keys: Vec<Key> = lock(&self.index).keys().collect();
         for key in keys {
             if lock(&self.rows).contains_key(&key) {
@@ -218,20 +238,27 @@ impl Inner {
                 tracing::warn!(scope = %key, %error, "a scope that cannot be read is not listed");
             }
         }
-        let mut rows: Vec<ScopeRow> = lock(&self.rows).values().cloned().collect();
-        rows.sort_by_key(|row| (Reverse(row.updated_at), row.scope.clone()));
-        Ok(crate::types::page(rows, page))
+        let rows = lock(&self.rows).values().cloned().collect();
+        crate::types::page(rows, page)
     }
 }
 
 #[async_trait]
-impl Store for Files {
+impl Log for Files {
     async fn load(&self, scope: &Key) -> Result<Option<Arc<State>>, Error> {
         self.with(scope, |scope| Ok(scope.state.clone())).await
     }
 
     async fn append(&self, append: Append) -> Result<(), Error> {
         self.work(|inner| inner.append(append)).await
+    }
+
+    async fn appended(&self, scope: &Key, after: Seq, id: AppendId) -> Result<Option<Seq>, Error> {
+        let key = scope.clone();
+        // The scope is read first: what a crash has left of its commits is made whole then.
+        let find = move |inner: &Inner| Ok(lock(&inner.commits).feed.appended(&key, after, id));
+        self.with(scope, |_| Ok(())).await?;
+        self.work(find).await
     }
 
     async fn seen(&self, scope: &Key, id: &MessageId) -> Result<Option<Seq>, Error> {
@@ -248,11 +275,11 @@ impl Store for Files {
         self.with(scope, move |scope| scope.get(seq)).await
     }
 
-    async fn log(&self, scope: &Key, after: Seq, limit: usize) -> Result<Vec<Record>, Error> {
+    async fn tail(&self, scope: &Key, after: Seq, limit: usize) -> Result<Vec<Record>, Error> {
         self.with(scope, move |scope| scope.log(after, limit)).await
     }
 
-    async fn before(
+    async fn count_before(
         &self,
         scope: &Key,
         seq: Seq,
@@ -264,28 +291,26 @@ impl Store for Files {
         };
         self.with(scope, count).await
     }
+}
 
-    async fn scopes(&self, page: &Page) -> Result<Vec<ScopeRow>, Error> {
+impl Store for Files {
+    fn quarantine(&self) -> Option<&dyn Quarantine> {
+        Some(self)
+    }
+}
+
+#[async_trait]
+impl Catalog for Files {
+    async fn scopes(&self, page: &Page) -> Result<ScopePage, Error> {
         let page = page.clone();
         self.work(move |inner| inner.scopes(&page)).await
     }
+}
 
+#[async_trait]
+impl Maintenance for Files {
     async fn sweep(&self) -> Result<usize, Error> {
         self.work(sweep::sweep).await
-    }
-
-    async fn aside(&self, scope: &Key) -> Result<Vec<String>, Error> {
-        self.with(scope, |scope| Ok(scope.problems.clone())).await
-    }
-
-    async fn copies(&self, scope: Option<&Key>) -> Result<Copies, Error> {
-        let scope = scope.cloned();
-        self.work(move |inner| copies::list(inner, scope.as_ref())).await
-    }
-
-    async fn discard(&self, copy: &SetAside) -> Result<(), Error> {
-        let copy = copy.clone();
-        self.work(move |inner| copies::discard(inner, &copy)).await
     }
 
     async fn audit(&self, scope: Option<&Key>) -> Result<Vec<String>, Error> {
@@ -295,5 +320,30 @@ impl Store for Files {
             None => audit::store(inner),
         })
         .await
+    }
+
+    async fn backup(&self, _: &Path) -> Result<(), Error> {
+        // The folder is read by other programs as it is; a copy of it while it is written would be none.
+        Err(Error::Unsupported {
+            store: "the files store".into(),
+            what: "make a backup while it is open".into(),
+        })
+    }
+}
+
+#[async_trait]
+impl Quarantine for Files {
+    async fn problems(&self, scope: &Key) -> Result<Vec<String>, Error> {
+        self.with(scope, |scope| Ok(scope.problems.clone())).await
+    }
+
+    async fn list(&self, scope: Option<&Key>) -> Result<Quarantined, Error> {
+        let scope = scope.cloned();
+        self.work(move |inner| copies::list(inner, scope.as_ref())).await
+    }
+
+    async fn discard(&self, copy: &QuarantinedFile) -> Result<(), Error> {
+        let copy = copy.clone();
+        self.work(move |inner| copies::discard(inner, &copy)).await
     }
 }

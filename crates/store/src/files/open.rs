@@ -2,11 +2,13 @@
 //! two do not fit. The scopes themselves are read when they are used.
 
 use super::aside;
+use super::commit_log::CommitLog;
 use super::disk::{Disk, sync_parent, unavailable};
 use super::index::{Found, Index, Pace};
 use super::name::{self, Sheet};
 use super::scan::read_key;
 use super::shelf::Shelf;
+use super::value_log::ValueLog;
 use super::{Inner, lock};
 use crate::error::Error;
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,6 +23,8 @@ pub(super) fn open(disk: Arc<dyn Disk>, dir: &Path) -> Result<Inner, Error> {
     make_folders(disk.as_ref(), &sessions)?;
     let held = hold(&sessions)?;
     let (index, found) = Index::open(Arc::clone(&disk), &sessions)?;
+    let values = ValueLog::open(disk.as_ref(), &sessions)?;
+    let commits = CommitLog::open(&sessions);
     let inner = Inner {
         disk,
         sessions,
@@ -30,6 +34,9 @@ pub(super) fn open(disk: Arc<dyn Disk>, dir: &Path) -> Result<Inner, Error> {
         rows: Mutex::default(),
         notes: Mutex::default(),
         repairs: Mutex::default(),
+        commits: Mutex::new(commits),
+        leases: Mutex::default(),
+        values: Mutex::new(values),
         _lock: held,
     };
     inner.mend_index(&found)?;

@@ -21,7 +21,7 @@ pub(crate) use terms::asked;
 pub use terms::{Term, named, places, share, words};
 
 use crate::error::Error;
-use crate::store::Store;
+use crate::store::{Log, Store};
 use segue_core::entry::{Body, Record, Seq};
 use segue_core::scope::Key;
 use segue_core::segment;
@@ -89,17 +89,24 @@ pub(crate) fn counted(text: &str) -> (HashMap<Term, u32>, u32) {
     (counts, length)
 }
 
-/// Searches a store that keeps no index by reading the scope's log.
-pub(crate) async fn scan<S: Store + ?Sized>(
-    store: &S,
-    scope: &Key,
-    query: &Query,
-) -> Result<Vec<Hit>, Error> {
+/// Finds the messages of a scope that match a query, the best first; never one that was erased, or that the query's sight
+/// does not hold. All stores give the same hits.
+///
+/// The log of a store without an index is scanned, which takes as long as the log is.
+pub async fn find(store: &dyn Store, scope: &Key, query: &Query) -> Result<Vec<Hit>, Error> {
+    match store.search() {
+        Some(index) => index.find(scope, query).await,
+        None => scan(store, scope, query).await,
+    }
+}
+
+/// Searches a scope by reading its log.
+pub(crate) async fn scan<S: Log + ?Sized>(store: &S, scope: &Key, query: &Query) -> Result<Vec<Hit>, Error> {
     let asked = asked(&query.text);
     let mut pile = Pile::of(&asked);
     let mut after = Seq::ZERO;
     loop {
-        let page = store.log(scope, after, PAGE).await?;
+        let page = store.tail(scope, after, PAGE).await?;
         let Some(last) = page.last() else { break };
         after = last.seq;
         page.iter().for_each(|record| pile.add(record));

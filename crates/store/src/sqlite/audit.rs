@@ -1,7 +1,7 @@
 //! Checks what the fold of a log cannot see: the file itself, its guards, and rows that belong to nothing.
 
 use super::fault::OrFault;
-use super::{audit_search, open, rows};
+use super::{audit_search, commits, open, rows};
 use crate::error::Error;
 use rusqlite::{Connection, Params};
 use segue_core::scope::Key;
@@ -40,10 +40,10 @@ const STRAYS: &[(&str, &str)] = &[
         "entries are in segments that were deleted",
     ),
     (
-        "SELECT count(*) FROM impressions LEFT JOIN entries AS a ON a.id = (scope << 32) + first
+        "SELECT count(*) FROM embeddings LEFT JOIN entries AS a ON a.id = (scope << 32) + first
          LEFT JOIN entries AS z ON z.id = (scope << 32) + last
          WHERE scope = ?1 AND (a.body IS NULL OR z.body IS NULL OR first > last)",
-        "impressions of sessions were made of messages that are gone",
+        "embeddings were made of messages that are gone",
     ),
 ];
 
@@ -89,7 +89,8 @@ fn audit_file(db: &Connection) -> Result<Vec<String>, Error> {
         "postings",
         "runs",
         "indexed",
-        "impressions",
+        "embeddings",
+        "commits",
     ] {
         let sql = format!("SELECT count(*) FROM {table} WHERE scope NOT IN (SELECT id FROM scopes)");
         let strays = count(db, &sql, [])?;
@@ -103,14 +104,7 @@ fn audit_file(db: &Connection) -> Result<Vec<String>, Error> {
     if strays > 0 {
         problems.push(format!("{strays} entries belong to no scope"));
     }
-    let first = rows::FIRST;
-    let sql = format!(
-        "SELECT count(*) FROM scopes WHERE listed > updated_at OR listed < updated_at AND id <> {first}"
-    );
-    let strays = count(db, &sql, [])?;
-    if strays > 0 {
-        problems.push(format!("{strays} scopes are not listed where they belong"));
-    }
+    problems.extend(commits::audit(db)?);
     if count(db, "SELECT count(*) FROM erasing", [])? > 0 {
         problems.push("entries are marked for erasing, and nobody is erasing them".to_owned());
     }

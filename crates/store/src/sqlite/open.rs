@@ -31,6 +31,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("farewells.sql"),
     include_str!("listed.sql"),
     include_str!("impressions.sql"),
+    include_str!("commits.sql"),
 ];
 
 /// Opens the database for the one writer, bringing it to the newest format.
@@ -143,7 +144,7 @@ mod tests {
         let (kinds, format) = (Kind::ALL.len(), MIGRATIONS.len());
         assert_eq!(
             (kinds, format),
-            (33, 9),
+            (33, 10),
             "a new kind needs a new step in MIGRATIONS; then change both here"
         );
     }

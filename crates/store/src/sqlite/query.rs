@@ -4,7 +4,7 @@ use super::append;
 use super::fault::{OrFault, fault};
 use super::rows::{self, ScopeId, digest, entry_id, seq_of, small, timestamp};
 use crate::error::Error;
-use crate::types::{Filter, Page, Reading, ScopeRow, Take};
+use crate::types::{Filter, Page, Reading, ScopePage, ScopeRow, Take};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use segue_core::entry::{Bytes, Kind, Record, Seq};
 use segue_core::message::MessageId;
@@ -12,6 +12,7 @@ use segue_core::scope::Key;
 use segue_core::segment;
 use segue_core::session::Number;
 use segue_core::span::Span;
+use std::path::Path;
 
 const COLUMNS: &str = "id, segment, at, kind, nth, body, hash";
 
@@ -105,7 +106,7 @@ pub(super) fn of_segment(
     records(db, &sql, params![first, last, segment, limit])
 }
 
-pub(super) fn log(db: &Connection, scope: &Key, after: Seq, limit: usize) -> Result<Vec<Record>, Error> {
+pub(super) fn tail(db: &Connection, scope: &Key, after: Seq, limit: usize) -> Result<Vec<Record>, Error> {
     let Some((scope, _)) = rows::find(db, scope)? else { return Ok(Vec::new()) };
     let sql = format!("SELECT {COLUMNS} FROM entries WHERE id > ?1 AND id <= ?2 ORDER BY id LIMIT ?3");
     let last = entry_id(scope, Seq(u64::MAX));
@@ -167,7 +168,7 @@ fn read_span(
     records(db, &sql, params![first, last, span.segment.0, limit.min(i64::MAX as usize) as i64])
 }
 
-pub(super) fn before(
+pub(super) fn count_before(
     db: &Connection,
     scope: &Key,
     seq: Seq,
@@ -187,16 +188,16 @@ pub(super) fn before(
     segments.iter().map(count).collect()
 }
 
-pub(super) fn scopes(db: &Connection, page: &Page) -> Result<Vec<ScopeRow>, Error> {
-    // The order of `listed` is that of `updated_at`, which is ahead for the first one only.
+pub(super) fn scopes(db: &Connection, page: &Page) -> Result<ScopePage, Error> {
     let sql = "SELECT key, open_session, sessions, messages, updated_at FROM scopes
-         WHERE listed <= ?1 AND (updated_at < ?1 OR updated_at = ?1 AND key > ?2) ORDER BY listed DESC, key LIMIT ?3";
+         WHERE updated_at <= ?1 AND (updated_at < ?1 OR key > ?2) ORDER BY updated_at DESC, key LIMIT ?3";
     let (clock, key) = match &page.after {
-        Some((at, scope)) => (rows::micros(*at), scope.as_str()),
+        Some(cursor) => cursor.parse()?,
         None => (i64::MAX, ""),
     };
     let mut query = db.prepare_cached(sql).or_fault()?;
-    let limit = page.limit.min(i64::MAX as usize) as i64;
+    // One more, to tell whether there is a next page.
+    let limit = page.limit.saturating_add(1).min(i64::MAX as usize) as i64;
     let mut rows = query.query(params![clock, key, limit]).or_fault()?;
     let mut found = Vec::new();
     while let Some(row) = rows.next().or_fault()? {
@@ -210,5 +211,15 @@ pub(super) fn scopes(db: &Connection, page: &Page) -> Result<Vec<ScopeRow>, Erro
             updated_at: timestamp(row.get(4).or_fault()?)?,
         });
     }
-    Ok(found)
+    Ok(ScopePage::of(found, page.limit))
+}
+
+/// Writes a consistent copy of the database to a new file.
+pub(super) fn backup(db: &Connection, to: &Path) -> Result<(), Error> {
+    if to.exists() {
+        let why = "name a file that is not there";
+        return Err(Error::unavailable(format!("{} is there already", to.display()), why));
+    }
+    let to = to.to_str().ok_or_else(|| Error::unavailable("making a backup", "the path is not Unicode"))?;
+    db.execute("VACUUM INTO ?1", [to]).or_fault().map(drop)
 }

@@ -14,7 +14,7 @@ use segue_core::scope::Key;
 use segue_core::segment;
 use segue_core::session::{Id, Number, Origin, Session, Status, Title};
 use segue_core::state::State;
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 /// How many entries are folded at a time.
 const ENTRIES_MAX: usize = 1_000;
@@ -62,37 +62,11 @@ pub(super) fn find(db: &Connection, scope: &Key) -> Result<Option<(ScopeId, Seq)
     found.optional().or_fault()
 }
 
-/// Finds the head of a scope whose number is known; nothing if that is not its number.
-pub(super) fn head(db: &Connection, id: ScopeId, scope: &Key) -> Result<Option<Seq>, Error> {
-    let mut query = db.prepare_cached("SELECT head FROM scopes WHERE id = ?1 AND key = ?2").or_fault()?;
-    let head = query.query_row(params![id.0, scope.as_str()], |row| Ok(Seq(row.get::<_, i64>(0)? as u64)));
-    head.optional().or_fault()
-}
-
-/// The number of the scope that leads the list of the newest. With a bound that holds for all, SQLite searches for it.
-pub(super) const FIRST: &str =
-    "(SELECT id FROM scopes WHERE listed <= 0x7fffffffffffffff ORDER BY listed DESC, key LIMIT 1)";
-
-/// Writes the row of the scope that leads the list of the newest: it stays where it is.
-static UPDATE_FIRST: LazyLock<String> = LazyLock::new(|| update("", &format!("AND id = {FIRST}")));
-
-/// Writes the row of a scope and puts it where it belongs in the list.
-static UPDATE: LazyLock<String> = LazyLock::new(|| update(", listed=?2", ""));
-
-/// Puts the scope that leads the list where its clock says.
-static SETTLE_FIRST: LazyLock<String> = LazyLock::new(|| {
-    format!("UPDATE scopes SET listed = updated_at WHERE listed < updated_at AND id = {FIRST}")
-});
-
-fn update(more: &str, only: &str) -> String {
-    format!(
-        "UPDATE scopes SET head=?1, updated_at=?2, next_session=?3, next_segment=?4, chain=?5,
-         messages=?6, sessions=?7, open_segment=?8, open_session=?9, open_first=?10,
-         open_messages=?11, open_digest=?12, opened_at=?13, last_user_at=?14,
-         open_updated_at=?15, view_from=?16, view_skips=?17{more}
-         WHERE id=?18 AND head=?19 AND key=?20 {only}"
-    )
-}
+const UPDATE: &str = "UPDATE scopes SET head=?1, updated_at=?2, next_session=?3, next_segment=?4, chain=?5,
+     messages=?6, sessions=?7, open_segment=?8, open_session=?9, open_first=?10,
+     open_messages=?11, open_digest=?12, opened_at=?13, last_user_at=?14,
+     open_updated_at=?15, view_from=?16, view_skips=?17
+     WHERE id=?18 AND head=?19 AND key=?20";
 
 /// What stands in the row of a scope besides its number and its key.
 fn scope_values(state: &State) -> [Value; 17] {
@@ -125,37 +99,23 @@ fn scope_values(state: &State) -> [Value; 17] {
 pub(super) fn update_scope(db: &Connection, id: ScopeId, head: Seq, next: &State) -> Result<bool, Error> {
     let key = Value::Text(next.scope.as_str().to_owned());
     let place = [Value::Integer(id.0), Value::Integer(head.0 as i64), key];
-    let values = scope_values(next);
-    let write = |sql: &str| {
-        let mut update = db.prepare_cached(sql).or_fault()?;
-        Ok(update.execute(params_from_iter(values.iter().chain(&place))).or_fault()? == 1)
-    };
-    if write(&UPDATE_FIRST)? {
-        return Ok(true);
-    }
-    settle_first(db)?;
-    write(&UPDATE)
+    let mut update = db.prepare_cached(UPDATE).or_fault()?;
+    Ok(update.execute(params_from_iter(scope_values(next).iter().chain(&place))).or_fault()? == 1)
 }
 
 /// Writes the row of a new scope.
 pub(super) fn insert_scope(db: &Connection, state: &State) -> Result<ScopeId, Error> {
-    settle_first(db)?;
     let mut insert = db
         .prepare_cached(
             "INSERT INTO scopes (head, updated_at, next_session, next_segment, chain, messages, sessions,
              open_segment, open_session, open_first, open_messages, open_digest, opened_at,
-             last_user_at, open_updated_at, view_from, view_skips, key, listed)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?2)",
+             last_user_at, open_updated_at, view_from, view_skips, key)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)",
         )
         .or_fault()?;
     let key = Value::Text(state.scope.as_str().to_owned());
     insert.execute(params_from_iter(scope_values(state).iter().chain([&key]))).or_fault()?;
     Ok(ScopeId(db.last_insert_rowid()))
-}
-
-/// Settles the scope that leads the list of the newest, since another one is about to be listed.
-fn settle_first(db: &Connection) -> Result<(), Error> {
-    db.prepare_cached(&SETTLE_FIRST).and_then(|mut settle| settle.execute([])).or_fault().map(drop)
 }
 
 /// Writes the rows that differ between two states; an ordinary message changes none of them.
@@ -262,7 +222,7 @@ fn refold(db: &Connection, scope: &Key) -> Result<Option<Arc<State>>, Error> {
     let Some((_, head)) = find(&snapshot, scope)? else { return Ok(None) };
     let mut state = State::empty(scope.clone());
     loop {
-        let records = query::log(&snapshot, scope, state.head, ENTRIES_MAX)?;
+        let records = query::tail(&snapshot, scope, state.head, ENTRIES_MAX)?;
         if records.is_empty() {
             break;
         }

@@ -17,7 +17,7 @@ pub async fn search(world: &World, state: &State, words: &str) -> Vec<Hit> {
 async fn search_as_far_as(world: &World, state: &State, words: &str, reach: Reach) -> Vec<Hit> {
     let sight = Arc::new(Sight::of(state, reach));
     let query = Query { text: words.to_owned(), sight, limit: 50 };
-    world.store.search(&world.scope, &query).await.unwrap()
+    segue_store::search::find(world.store.as_ref(), &world.scope, &query).await.unwrap()
 }
 
 async fn found(world: &World, words: &str) -> Vec<String> {

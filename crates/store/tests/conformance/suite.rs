@@ -125,7 +125,7 @@ pub async fn nothing_is_there_at_first(bench: &dyn Bench) {
     let world = World::new(bench.open());
     assert!(world.store.load(&world.scope).await.unwrap().is_none());
     assert!(world.whole_log().await.is_empty());
-    assert!(world.store.scopes(&Page::first(10)).await.unwrap().is_empty());
+    assert!(world.store.scopes(&Page::first(10)).await.unwrap().rows.is_empty());
     assert!(world.store.get(&world.scope, Seq(1)).await.unwrap().is_none());
     world.verify().await;
 }
@@ -198,7 +198,7 @@ pub async fn x12_many_appends_are_written_up_to_the_first_that_cannot_be(bench: 
             state = append.next.clone();
             appends.push(append);
         }
-        world.store.append_all(appends).await
+        world.store.append_many(appends).await
     };
     assert!(matches!(chain(&mut world, &[]).await, (0, Ok(()))));
     assert!(matches!(chain(&mut world, &["a", "b", "c"]).await, (3, Ok(()))));
@@ -212,7 +212,7 @@ pub async fn x12_many_appends_are_written_up_to_the_first_that_cannot_be(bench: 
     // Somebody else was faster.
     let (append, _) = world.append_of(world.state().await, &said("late")).unwrap();
     world.say("first").await;
-    assert!(matches!(world.store.append_all(vec![append]).await, (0, Err(Error::Conflict { .. }))));
+    assert!(matches!(world.store.append_many(vec![append]).await, (0, Err(Error::Conflict { .. }))));
     assert_eq!(world.texts(Number(1)).await, ["hello", "a", "b", "c", "d", "e", "first"]);
     world.verify().await;
     reopen(bench, &mut world);
@@ -235,7 +235,7 @@ pub async fn x12_of_a_chain_that_somebody_else_came_before_nothing_is_written(be
             world.say(&format!("other {other}")).await;
         }
         let before = world.whole_log().await;
-        assert!(matches!(world.store.append_all(appends).await, (0, Err(Error::Conflict { .. }))));
+        assert!(matches!(world.store.append_many(appends).await, (0, Err(Error::Conflict { .. }))));
         assert_eq!(world.whole_log().await, before);
         world.verify().await;
         reopen(bench, &mut world);
@@ -319,17 +319,19 @@ pub async fn scopes_are_listed_newest_first_page_by_page(bench: &dyn Bench) {
         world.say("hello").await;
         world.run(&Command::New { first: None }).await.unwrap();
     }
-    let all = store.scopes(&Page::first(100)).await.unwrap();
+    let all = store.scopes(&Page::first(100)).await.unwrap().rows;
     assert_eq!(all.len(), 7);
     assert!(all.is_sorted_by_key(|row| (std::cmp::Reverse(row.updated_at), row.scope.clone())));
     assert!(all.iter().all(|r| (r.sessions, r.messages, r.active) == (2, 1, Some(Number(2)))));
     let mut paged = Vec::new();
     let mut page = Page::first(2);
     loop {
-        let rows = store.scopes(&page).await.unwrap();
-        let Some(last) = rows.last() else { break };
-        page.after = Some((last.updated_at, last.scope.clone()));
-        paged.extend(rows);
+        let found = store.scopes(&page).await.unwrap();
+        paged.extend(found.rows);
+        page.after = found.next;
+        if page.after.is_none() {
+            break;
+        }
     }
     assert_eq!(paged, all);
 }

@@ -132,7 +132,7 @@ impl<'a> Desk<'a> {
         match decided {
             Ok(decided) if decided.records.is_empty() => {}
             Ok(mut decided) => {
-                let append = Append::of(state, &mut decided, None);
+                let append = Append::of(self.world.append_id(), state, &mut decided, None);
                 self.world.store.append(append).await.unwrap();
             }
             Err(refusal @ Refusal::Damaged(_)) => panic!("{refusal}"),

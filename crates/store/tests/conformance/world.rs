@@ -11,8 +11,9 @@ use segue_core::scope::Key;
 use segue_core::session::{Id, Number};
 use segue_core::span::Cut;
 use segue_core::state::State;
-use segue_store::{Append, Error, Reading, Store};
+use segue_store::{Append, AppendId, Error, Reading, Store};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 pub struct World {
     pub store: Arc<dyn Store>,
@@ -39,6 +40,12 @@ impl World {
     pub async fn state(&self) -> Arc<State> {
         let state = self.store.load(&self.scope).await.unwrap();
         state.unwrap_or_else(|| Arc::new(State::empty(self.scope.clone())))
+    }
+
+    /// Makes an id that no other append has.
+    pub fn append_id(&self) -> AppendId {
+        static IDS: AtomicU64 = AtomicU64::new(1);
+        AppendId(u128::from(IDS.fetch_add(1, Ordering::Relaxed)).to_be_bytes())
     }
 
     pub fn decide(&mut self, state: &State, command: &Command) -> Result<Decided, Refusal> {
@@ -71,7 +78,7 @@ impl World {
             Command::Say { message, .. } => message.message_id.clone(),
             _ => None,
         };
-        Ok((Append::of(state, &mut decided, id), decided))
+        Ok((Append::of(self.append_id(), state, &mut decided, id), decided))
     }
 
     /// Decides and appends.
@@ -111,12 +118,12 @@ impl World {
     pub async fn cut(&self, session: Number, message: Seq) -> Cut {
         let record = self.store.get(&self.scope, message).await.unwrap().unwrap();
         let across = self.state().await.view(session).across(message);
-        let before = self.store.before(&self.scope, message, &across).await.unwrap();
+        let before = self.store.count_before(&self.scope, message, &across).await.unwrap();
         Cut { message, segment: record.segment, before }
     }
 
     pub async fn whole_log(&self) -> Vec<Record> {
-        self.store.log(&self.scope, Seq::ZERO, usize::MAX).await.unwrap()
+        self.store.tail(&self.scope, Seq::ZERO, usize::MAX).await.unwrap()
     }
 
     pub async fn verify(&self) {

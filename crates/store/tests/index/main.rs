@@ -11,7 +11,7 @@ use segue_core::decide::Command;
 use segue_core::entry::Seq;
 use segue_core::session::Number;
 use segue_store::search::{Query, Reach, Sight};
-use segue_store::{Impression, Location};
+use segue_store::{Embedding, Location, Subject};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use world::{World, text};
@@ -29,7 +29,7 @@ fn database() -> (tempfile::TempDir, PathBuf) {
 async fn found(world: &World, words: &str) -> Vec<String> {
     let sight = Arc::new(Sight::of(&*world.state().await, Reach::Everything));
     let query = Query { text: words.to_owned(), sight, limit: 50 };
-    let hits = world.store.search(&world.scope, &query).await.unwrap();
+    let hits = segue_store::search::find(world.store.as_ref(), &world.scope, &query).await.unwrap();
     hits.iter().map(|hit| text(&hit.record)).collect()
 }
 
@@ -103,43 +103,50 @@ async fn p8_an_impression_goes_with_any_message_that_it_was_made_of() {
     for n in 0..6 {
         said.push(world.say(&format!("message {n}")).await.about.unwrap());
     }
-    let of = |session: u32, first: usize, last: usize| Impression {
-        session: Number(session),
+    let of = |session: u32, first: usize, last: usize| Embedding {
+        subject: Subject::Session(Number(session)),
         first: said[first],
         last: said[last],
         bytes: vec![session as u8; 400],
     };
-    let all = [Number(1), Number(2), Number(3)];
+    let all = [1, 2, 3].map(|number| Subject::Session(Number(number)));
     let read = world.state().await.head;
     let kept = vec![of(1, 0, 1), of(2, 1, 4), of(3, 5, 5)];
-    world.store.keep_impressions(&world.scope, read, kept.clone()).await.unwrap();
-    assert_eq!(world.store.impressions(&world.scope, &all).await.unwrap(), kept);
+    world.store.embeddings().unwrap().put(&world.scope, read, kept.clone()).await.unwrap();
+    assert_eq!(world.store.embeddings().unwrap().get(&world.scope, &all).await.unwrap(), kept);
     let other = World::at(world.store.clone(), "agent:main:cli:direct:other");
-    assert!(other.store.impressions(&other.scope, &all).await.unwrap().is_empty(), "they are this scope's");
-    other.store.keep_impressions(&other.scope, read, kept.clone()).await.unwrap();
-    assert_eq!(count(&path, "impressions"), 3, "a scope that is not there keeps nothing");
+    assert!(
+        other.store.embeddings().unwrap().get(&other.scope, &all).await.unwrap().is_empty(),
+        "they are this scope's"
+    );
+    other.store.embeddings().unwrap().put(&other.scope, read, kept.clone()).await.unwrap();
+    assert_eq!(count(&path, "embeddings"), 3, "a scope that is not there keeps nothing");
 
     world.say("one more message takes nothing away").await;
-    let again = Impression { bytes: vec![9], ..of(1, 0, 1) };
-    world.store.keep_impressions(&world.scope, read, vec![again.clone()]).await.unwrap();
-    assert_eq!(world.store.impressions(&world.scope, &[Number(1)]).await.unwrap(), [again]);
+    let again = Embedding { bytes: vec![9], ..of(1, 0, 1) };
+    world.store.embeddings().unwrap().put(&world.scope, read, vec![again.clone()]).await.unwrap();
+    assert_eq!(world.store.embeddings().unwrap().get(&world.scope, &all[..1]).await.unwrap(), [again]);
 
     world.run(&Command::Erase { entries: vec![said[2]], along: Vec::new() }).await.unwrap();
-    let left: Vec<u32> = numbers(&world.store.impressions(&world.scope, &all).await.unwrap());
+    let left: Vec<u32> = numbers(&world.store.embeddings().unwrap().get(&world.scope, &all).await.unwrap());
     assert_eq!(left, [1, 3]);
-    world.store.keep_impressions(&world.scope, read, vec![of(2, 1, 4)]).await.unwrap();
-    assert_eq!(count(&path, "impressions"), 2, "the messages were read before the erasure");
+    world.store.embeddings().unwrap().put(&world.scope, read, vec![of(2, 1, 4)]).await.unwrap();
+    assert_eq!(count(&path, "embeddings"), 2, "the messages were read before the erasure");
     world.verify().await;
 
     // Where another program erased something by hand, the audit says so.
-    let planted = "INSERT INTO impressions SELECT 1, 2, ?1, ?1, x'00'";
+    let planted = "INSERT INTO embeddings SELECT 1, 0, 2, ?1, ?1, x'00'";
     connect(&path).execute(planted, [said[2].0 as i64]).unwrap();
     let problems = world.store.audit(Some(&world.scope)).await.unwrap();
-    assert_eq!(problems, ["1 impressions of sessions were made of messages that are gone"]);
+    assert_eq!(problems, ["1 embeddings were made of messages that are gone"]);
 }
 
-fn numbers(impressions: &[Impression]) -> Vec<u32> {
-    impressions.iter().map(|impression| impression.session.0).collect()
+fn numbers(embeddings: &[Embedding]) -> Vec<u32> {
+    let number = |embedding: &Embedding| match embedding.subject {
+        Subject::Session(number) => Some(number.0),
+        Subject::Entry(_) => None,
+    };
+    embeddings.iter().filter_map(number).collect()
 }
 
 /// A database of the format before, whose index is of another kind.

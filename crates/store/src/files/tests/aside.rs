@@ -195,7 +195,7 @@ fn x6_what_was_set_aside_can_be_deleted_and_its_numbers_stay() {
         for (file, bytes) in super::layout::all_files(dir.path()) {
             assert!(!String::from_utf8_lossy(&bytes).contains("once"), "{}", file.display());
         }
-        assert_eq!(crate::files::copies::list(desk.inner(), None).unwrap(), crate::Copies::default());
+        assert_eq!(crate::files::copies::list(desk.inner(), None).unwrap(), crate::Quarantined::default());
         desk.reopen();
         let after = load(&desk);
         let found = found.unwrap_or_else(|| std::sync::Arc::clone(&after));
@@ -229,8 +229,11 @@ fn x6_segments_that_were_set_aside_are_known_with_who_speaks_in_them() {
     let copies = crate::files::copies::list(desk.inner(), Some(&desk.scope)).unwrap().found;
     assert_eq!(crate::files::copies::list(desk.inner(), None).unwrap().found, copies);
     let other = "agent:main:cli:direct:you".parse().unwrap();
-    assert_eq!(crate::files::copies::list(desk.inner(), Some(&other)).unwrap(), crate::Copies::default());
-    let told = |copy: &crate::SetAside| {
+    assert_eq!(
+        crate::files::copies::list(desk.inner(), Some(&other)).unwrap(),
+        crate::Quarantined::default()
+    );
+    let told = |copy: &crate::QuarantinedFile| {
         let name = copy.place.file_name().unwrap().to_str().unwrap().to_owned();
         let sessions: Vec<u32> = copy.sessions.iter().map(|number| number.0).collect();
         (name, copy.segment.unwrap().0, sessions, copy.senders.len(), copy.unreadable)

@@ -145,7 +145,8 @@ impl Desk {
             Command::Say { message, .. } => message.message_id.clone(),
             _ => None,
         };
-        Ok(Append::of(state, &mut decided, id))
+        let append = crate::AppendId(self.ids.to_be_bytes());
+        Ok(Append::of(append, state, &mut decided, id))
     }
 
     pub fn try_run(&mut self, command: &Command) -> Result<(), (Error, Expected)> {
@@ -188,7 +189,7 @@ impl Desk {
 
     pub fn scopes(&self) -> Vec<String> {
         let rows = self.inner().scopes(&Page::first(usize::MAX)).unwrap();
-        rows.into_iter().map(|row| row.scope.to_string()).collect()
+        rows.rows.into_iter().map(|row| row.scope.to_string()).collect()
     }
 
     pub fn index(&self) -> serde_json::Value {

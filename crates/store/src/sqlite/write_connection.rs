@@ -1,16 +1,18 @@
-//! What is written with, by one at a time: the connection, and what is known about the log that it writes.
+//! The connection that writes, and what is known about the log that it writes.
 
 use super::fault::{OrFault, fault};
-use super::rows::{self, ScopeId};
-use super::{append, impressions, index, sweep};
+use super::rows::ScopeId;
+use super::{append, index, sweep, watcher};
+use crate::commits::Position;
 use crate::error::Error;
-use crate::types::{Append, Impression};
+use crate::types::Append;
 use rusqlite::Connection;
 use segue_core::entry::{Bytes, Record, Seq};
 use segue_core::scope::Key;
 use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
-use tokio::sync::oneshot;
+use tokio::sync::{oneshot, watch};
 
 /// How many scopes' numbers are kept.
 const IDS_MAX: usize = 10_000;
@@ -18,34 +20,38 @@ const IDS_MAX: usize = 10_000;
 /// About how many pages a step of indexing writes.
 const INDEX_PAGES: usize = 1_000;
 
-/// Who waits, to be told.
+/// The caller that waits.
 pub(super) type Answer<T> = oneshot::Sender<Result<T, Error>>;
 
-/// An append, and who waits for it.
+/// An append, and the caller that waits for it.
 pub(super) type Turn = (Box<Append>, Answer<()>);
 
-/// Those who wait for a commit, and what each will be told.
+/// The callers that wait for a commit, and the answer of each.
 pub(super) type Answers = Vec<(Answer<()>, Result<(), Error>)>;
 
-/// What is written with, by one at a time.
+/// The connection that writes.
 #[derive(Debug)]
-pub(super) struct Desk {
-    db: Connection,
+pub(super) struct WriteConnection {
+    pub(super) db: Connection,
     /// The numbers of scopes that were written to. A number may be wrong (a commit that failed leaves it to another scope),
     /// so a row is only taken for a scope's if it has its key.
     ids: HashMap<Key, ScopeId>,
-    /// About how many pages were written since the write-ahead log was last taken in.
+    /// About how many pages were written since the last checkpoint.
     pub(super) pages: usize,
     /// Something was erased or deleted, and the write-ahead log still holds it.
     forget: bool,
     /// How many turns shared the commit before, and how long it took.
     pub(super) before: (usize, Duration),
+    /// The last commit of the open transaction.
+    position: Option<Position>,
+    news: Arc<watch::Sender<Position>>,
 }
 
-impl Desk {
-    /// Begins with nothing known.
-    pub(super) fn new(db: Connection) -> Self {
-        Self { db, ids: HashMap::new(), pages: 0, forget: false, before: (0, Duration::ZERO) }
+impl WriteConnection {
+    /// Begins with nothing known. Commits are told to those who watch.
+    pub(super) fn new(db: Connection, news: Arc<watch::Sender<Position>>) -> Self {
+        let before = (0, Duration::ZERO);
+        Self { db, ids: HashMap::new(), pages: 0, forget: false, before, position: None, news }
     }
 
     /// Indexes some more messages of a scope for searching, and tells how far the index goes now.
@@ -54,17 +60,11 @@ impl Desk {
         index::step(&mut self.db, scope)
     }
 
-    /// Keeps impressions of a scope that were made at a head.
-    pub(super) fn keep(&mut self, scope: &Key, head: Seq, kept: &[Impression]) -> Result<(), Error> {
-        self.pages += kept.len();
-        impressions::keep(&mut self.db, scope, head, kept)
-    }
-
-    /// Writes the turns of one who brings many, in one transaction, up to the first that cannot be.
+    /// Writes the turns of one caller in one transaction, up to the first that cannot be.
     ///
     /// Each was decided on the one before. A later one may still expect the head that it finds, if somebody else wrote as
     /// many entries as it misses: it would be appended to a log that it does not know.
-    pub(super) fn write_all(&mut self, mut turns: VecDeque<Turn>) {
+    pub(super) fn write_many(&mut self, mut turns: VecDeque<Turn>) {
         if let Some(first) = turns.pop_front() {
             let is_written = |written: &Answers| written.last().is_none_or(|(_, result)| result.is_ok());
             self.write(first, |written| is_written(written).then(|| turns.pop_front()).flatten());
@@ -77,9 +77,12 @@ impl Desk {
     /// whole or not at all. All are answered once it is durable.
     pub(super) fn write(&mut self, first: Turn, next: impl FnMut(&Answers) -> Option<Turn>) {
         let mut answers = Vec::new();
+        self.position = None;
         let done = self.transaction(first, &mut answers, next);
-        if done.is_err() {
-            let _ = self.roll_back();
+        match (&done, self.position) {
+            (Ok(()), Some(position)) => watcher::publish(&self.news, position),
+            (Ok(()), None) => {}
+            (Err(_), _) => drop(self.roll_back()),
         }
         self.forget();
         for (answer, result) in answers {
@@ -100,21 +103,20 @@ impl Desk {
         self.note(&append);
         answers.push((answer, Ok(())));
         self.execute("BEGIN IMMEDIATE")?;
-        // The first one has the transaction to itself: if it fails, all is taken back.
-        if let Err(error) = self.append(&append) {
-            answers[0].1 = Err(error);
+        // The first one has the transaction to itself: if it is not written, all is taken back.
+        let (written, result) = self.append(&append);
+        answers[0].1 = result;
+        if written == Written::Nothing {
             self.roll_back()?;
             self.execute("BEGIN IMMEDIATE")?;
         }
         while let Some((append, answer)) = next(answers) {
             self.note(&append);
-            answers.push((answer, Ok(())));
             self.execute("SAVEPOINT turn")?;
-            if let Err(error) = self.append(&append) {
+            let (written, result) = self.append(&append);
+            answers.push((answer, result));
+            if written == Written::Nothing {
                 self.execute("ROLLBACK TO turn")?;
-                if let Some((_, result)) = answers.last_mut() {
-                    *result = Err(error);
-                }
             }
             self.execute("RELEASE turn")?;
         }
@@ -124,26 +126,26 @@ impl Desk {
         Ok(())
     }
 
-    fn append(&mut self, append: &Append) -> Result<(), Error> {
+    fn append(&mut self, append: &Append) -> (Written, Result<(), Error>) {
         let known = self.ids.get(append.scope()).copied();
-        let id = append::append(&self.db, known, append)?;
-        if known != Some(id) {
+        let appended = match append::append(&self.db, known, append) {
+            Ok(appended) => appended,
+            Err(error) => return (Written::Nothing, Err(error)),
+        };
+        if known != Some(appended.scope) {
             if self.ids.len() >= IDS_MAX {
                 self.ids.clear();
             }
-            self.ids.insert(append.scope().clone(), id);
+            self.ids.insert(append.scope().clone(), appended.scope);
         }
-        Ok(())
-    }
-
-    /// Finds the head of a scope.
-    pub(super) fn head(&self, scope: &Key) -> Result<Option<Seq>, Error> {
-        if let Some(id) = self.ids.get(scope)
-            && let Some(head) = rows::head(&self.db, *id, scope)?
-        {
-            return Ok(Some(head));
+        match appended.position {
+            Some(position) => {
+                self.position = Some(position);
+                (Written::Everything, Ok(()))
+            }
+            // It was committed before.
+            None => (Written::Nothing, Ok(())),
         }
-        Ok(rows::find(&self.db, scope)?.map(|(_, head)| head))
     }
 
     fn execute(&self, sql: &str) -> Result<(), Error> {
@@ -155,8 +157,8 @@ impl Desk {
         if self.db.is_autocommit() { Ok(()) } else { self.execute("ROLLBACK") }
     }
 
-    /// Takes the write-ahead log in and empties it, if it holds what was erased or deleted: who is told that
-    /// something is gone must find it gone.
+    /// Checkpoints and empties the write-ahead log if it holds what was erased or deleted: it must be gone from the disk
+    /// before the caller is told so.
     fn forget(&mut self) {
         if self.forget {
             // Another reader may be in the way: then it is tried again with the next turn.
@@ -187,23 +189,30 @@ impl Desk {
         Ok(segments)
     }
 
-    /// Takes the write-ahead log into the database once it is long, after everybody was answered.
+    /// Checkpoints the write-ahead log once it is long, after every caller was answered.
     pub(super) fn checkpoint(&mut self, pages_max: usize) {
         if self.pages <= pages_max {
             return;
         }
         self.pages = 0;
         if let Err(error) = self.db.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(())) {
-            tracing::warn!(error = %fault(error), "the write-ahead log could not be taken in");
+            tracing::warn!(error = %fault(error), "the write-ahead log could not be checkpointed");
         }
     }
 }
 
-/// Guesses how many pages an append writes: those of the log, of the scopes and often of their list, and its bodies.
+/// What of an append is in the open transaction to stay.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Written {
+    Everything,
+    Nothing,
+}
+
+/// Guesses how many pages an append writes: of the log, the scopes, their list, the commits, and its bodies.
 fn pages(append: &Append) -> usize {
     let body = |record: &Record| match &record.bytes {
         Bytes::Kept(text) => text.len(),
         Bytes::Erased(_) => 0,
     };
-    3 + append.records.iter().map(body).sum::<usize>() / 4_096
+    4 + append.records.iter().map(body).sum::<usize>() / 4_096
 }
