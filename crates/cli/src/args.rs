@@ -215,21 +215,14 @@ docs/import.md says what is taken from each form.")]
     /// Look at the configuration
     #[command(subcommand, after_help = "Example:\n  segue config show --origin\n  segue config check")]
     Config(Config),
-    /// Fit the built-in classifier to labelled dialogues
-    #[command(after_help = "\
-Example:
-  segue train data --out weights.bin
-  segue train data --leave-out concat_zh --out without_zh.bin
-
-The folder holds session/NAME.train.jsonl, task/NAME.train.jsonl and topic/NAME.train.jsonl.
-Files that end in .dev.jsonl choose the thresholds and are never fitted.
-The same data gives the same bytes.")]
-    Train(Train),
     /// Measure the built-in classifier on labelled dialogues
     #[command(after_help = "\
 Example:
-  segue eval data/session/*.dev.jsonl data/task/*.dev.jsonl --svg reliability.svg
-  segue eval eval/en/conversations.jsonl --json")]
+  segue eval eval/en/conversations.jsonl
+  segue eval data/task/*.dev.jsonl --output task --json
+
+A line of a file:
+  {\"id\":\"1\",\"lang\":\"en\",\"turns\":[{\"role\":\"user\",\"text\":\"hello\",\"boundary\":0}]}")]
     Eval(Eval),
     /// Print a script that completes commands in a shell
     #[command(
@@ -322,19 +315,6 @@ pub struct Recalling {
     pub also_latest: bool,
 }
 
-/// `segue train`.
-#[derive(Debug, ClapArgs)]
-pub struct Train {
-    /// The folder with the labelled sets
-    pub dir: PathBuf,
-    /// Where the weights are written
-    #[arg(long, value_name = "FILE", default_value = "weights.bin")]
-    pub out: PathBuf,
-    /// A set of which nothing is seen, by name; may be said again
-    #[arg(long, value_name = "NAME")]
-    pub leave_out: Vec<String>,
-}
-
 /// `segue eval`.
 #[derive(Debug, ClapArgs)]
 pub struct Eval {
@@ -344,24 +324,6 @@ pub struct Eval {
     /// What a boundary means in them; by default what their folder is called
     #[arg(long, value_enum)]
     pub output: Option<Meaning>,
-    /// Other weights than the built-in ones
-    #[arg(long, value_name = "FILE")]
-    pub model: Option<PathBuf>,
-    /// Draw how far the probabilities can be believed
-    #[arg(long, value_name = "FILE")]
-    pub svg: Option<PathBuf>,
-    /// Run the dialogues through the whole engine: where do sessions start?
-    #[arg(long, conflicts_with_all = ["output", "model", "svg"])]
-    pub decisions: bool,
-    /// Ask for archived sessions: is the right one found? Takes sets like eval/en/recall.jsonl
-    #[arg(long, conflicts_with_all = ["output", "model", "svg", "decisions"])]
-    pub recall: bool,
-    /// The policy that decides, with --decisions
-    #[arg(long, value_name = "NAME", requires = "decisions")]
-    pub policy: Option<String>,
-    /// Show each decision that was no plain continue, with --decisions
-    #[arg(long, requires = "decisions", conflicts_with = "json")]
-    pub show: bool,
 }
 
 /// What a boundary means in a set.
@@ -375,7 +337,7 @@ pub enum Meaning {
     Topic,
 }
 
-impl From<Meaning> for segue_signals::train::Meaning {
+impl From<Meaning> for segue_signals::eval::Meaning {
     fn from(meaning: Meaning) -> Self {
         match meaning {
             Meaning::Session => Self::Session,

@@ -8,7 +8,7 @@ use std::hint::black_box;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use segue_signals::train::{Dataset, Meaning, Split};
+use segue_signals::eval::{Dataset, Meaning, Split};
 use segue_signals::{Classifier, Profile, Role};
 
 fn main() {

@@ -70,7 +70,7 @@ impl Classifier {
         Self::with_model(Model::from_bytes(assets::WEIGHTS)?)
     }
 
-    /// Uses other weights, such as those that `segue train` just made.
+    /// Uses other weights, such as those that `segue-lab train` just made.
     ///
     /// # Errors
     /// Only if the shipped word table is damaged.

@@ -3,12 +3,12 @@
 //! Layout of the asset, little endian: `SGWT`, version `u16`, dimensions `u16`, rows `u32`;
 //! then the rows' fingerprints in order (`u32` each), their factors (the upper half of an `f32`
 //! each) and their numbers (`i8` each). It is used where it lies; only an index of 65,537 offsets
-//! is built when it is loaded. `scripts/distil_embeddings.py` makes it.
+//! is built when it is loaded. `crates/lab/scripts/distil_embeddings.py` makes it.
 
 use crate::hash::WordHash;
 
 /// How many numbers a vector has.
-pub(crate) const DIMENSIONS: usize = 64;
+pub const DIMENSIONS: usize = 64;
 const HEADER_BYTES: usize = 12;
 const VERSION: u16 = 1;
 
@@ -16,21 +16,21 @@ const VERSION: u16 = 1;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TableError {
     /// The bytes do not begin as a table does.
-    #[error("this is not a word table; make one with scripts/distil_embeddings.py")]
+    #[error("this is not a word table; make one with crates/lab/scripts/distil_embeddings.py")]
     NotATable,
     /// The bytes end before the table does.
-    #[error("the word table is cut short; make it again with scripts/distil_embeddings.py")]
+    #[error("the word table is cut short; make it again with crates/lab/scripts/distil_embeddings.py")]
     Truncated,
 }
 
 /// A meaning in numbers; the sum of the words' rows.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Vector(pub(crate) [f32; DIMENSIONS]);
+pub struct Vector(pub [f32; DIMENSIONS]);
 
 impl Vector {
-    pub(crate) const ZERO: Self = Self([0.0; DIMENSIONS]);
+    pub const ZERO: Self = Self([0.0; DIMENSIONS]);
 
-    pub(crate) fn dot(&self, other: &Self) -> f32 {
+    pub fn dot(&self, other: &Self) -> f32 {
         // Eight sums side by side: the compiler can use wide registers, and the order is fixed.
         let mut sums = [0.0_f32; 8];
         for (a, b) in self.0.chunks_exact(8).zip(other.0.chunks_exact(8)) {
@@ -41,26 +41,26 @@ impl Vector {
         sums.iter().sum()
     }
 
-    pub(crate) fn norm(&self) -> f32 {
+    pub fn norm(&self) -> f32 {
         self.dot(self).sqrt()
     }
 
     /// The cosine of two vectors, or nothing where one of them has no direction.
-    pub(crate) fn cosine(&self, other: &Self) -> Option<f32> {
+    pub fn cosine(&self, other: &Self) -> Option<f32> {
         let norms = self.norm() * other.norm();
         (norms > 1e-6).then(|| (self.dot(other) / norms).clamp(-1.0, 1.0))
     }
 
-    pub(crate) fn unit(&self) -> Self {
+    pub fn unit(&self) -> Self {
         let norm = self.norm();
         if norm > 1e-6 { self.scaled(1.0 / norm) } else { Self::ZERO }
     }
 
-    pub(crate) fn scaled(&self, by: f32) -> Self {
+    pub fn scaled(&self, by: f32) -> Self {
         Self(self.0.map(|value| value * by))
     }
 
-    pub(crate) fn add(&mut self, other: &Self, times: f32) {
+    pub fn add(&mut self, other: &Self, times: f32) {
         for (mine, theirs) in self.0.iter_mut().zip(&other.0) {
             *mine += theirs * times;
         }
@@ -69,11 +69,11 @@ impl Vector {
 
 /// A row of the table: where a word's vector lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Row(u32);
+pub struct Row(u32);
 
 /// The word table, ready for use.
 #[derive(Clone, Debug)]
-pub(crate) struct Table {
+pub struct Table {
     bytes: &'static [u8],
     rows: usize,
     /// For each upper half of a fingerprint, the first row that has it or a later one.
@@ -81,7 +81,7 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    pub(crate) fn load(bytes: &'static [u8]) -> Result<Self, TableError> {
+    pub fn load(bytes: &'static [u8]) -> Result<Self, TableError> {
         let header = bytes.get(..HEADER_BYTES).ok_or(TableError::NotATable)?;
         let half = |at: usize| u16::from_le_bytes([header[at], header[at + 1]]);
         if &header[..4] != b"SGWT" || half(4) != VERSION || half(6) as usize != DIMENSIONS {
@@ -121,14 +121,14 @@ impl Table {
     }
 
     /// The row of a word, if the table knows it.
-    pub(crate) fn find(&self, word: WordHash) -> Option<Row> {
+    pub fn find(&self, word: WordHash) -> Option<Row> {
         let upper = (word.0 >> 16) as usize;
         let (from, to) = (self.index[upper] as usize, self.index[upper + 1] as usize);
         (from..to).find(|&row| self.fingerprint(row) == word.0).map(|row| Row(row as u32))
     }
 
     /// The vector of a word; zeros if the table does not know it.
-    pub(crate) fn vector(&self, word: WordHash) -> Vector {
+    pub fn vector(&self, word: WordHash) -> Vector {
         let mut vector = Vector::ZERO;
         if let Some(row) = self.find(word) {
             self.add(row, &mut vector);
@@ -137,7 +137,7 @@ impl Table {
     }
 
     /// Adds a word's row to a sum; returns the word's weight, near one for a rare word.
-    pub(crate) fn add(&self, row: Row, sum: &mut Vector) -> f32 {
+    pub fn add(&self, row: Row, sum: &mut Vector) -> f32 {
         let factor = self.factor(row);
         let mut square = 0_i32;
         for (mine, &byte) in sum.0.iter_mut().zip(self.numbers(row)) {

@@ -9,23 +9,23 @@ const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// A hash that is still being fed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Hasher(u64);
+pub struct Hasher(u64);
 
 impl Hasher {
-    pub(crate) const fn new() -> Self {
+    pub const fn new() -> Self {
         Self(OFFSET)
     }
 
-    pub(crate) const fn byte(self, byte: u8) -> Self {
+    pub const fn byte(self, byte: u8) -> Self {
         Self((self.0 ^ byte as u64).wrapping_mul(PRIME))
     }
 
-    pub(crate) fn char(self, ch: char) -> Self {
+    pub fn char(self, ch: char) -> Self {
         let mut buffer = [0; 4];
         ch.encode_utf8(&mut buffer).bytes().fold(self, Hasher::byte)
     }
 
-    pub(crate) const fn finish(self) -> WordHash {
+    pub const fn finish(self) -> WordHash {
         let mixed = (self.0 ^ (self.0 >> 32)).wrapping_mul(GOLDEN);
         WordHash((mixed >> 32) as u32)
     }
@@ -33,11 +33,11 @@ impl Hasher {
 
 /// The hash of one word or n-gram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct WordHash(pub(crate) u32);
+pub struct WordHash(pub u32);
 
 impl WordHash {
     /// Hashes a word that is already in lower case.
-    pub(crate) const fn of(word: &str) -> Self {
+    pub const fn of(word: &str) -> Self {
         let bytes = word.as_bytes();
         let mut hasher = Hasher::new();
         let mut at = 0;
@@ -49,7 +49,7 @@ impl WordHash {
     }
 
     /// Joins two hashes so that order matters: `a b` is not `b a`.
-    pub(crate) const fn then(self, next: Self) -> Self {
+    pub const fn then(self, next: Self) -> Self {
         let joined = ((self.0 as u64) << 32 | next.0 as u64).wrapping_mul(GOLDEN);
         Self(((joined ^ (joined >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 32) as u32)
     }
@@ -57,14 +57,14 @@ impl WordHash {
 
 /// A small generator of random numbers: the same seed gives the same numbers everywhere.
 #[derive(Clone, Debug)]
-pub(crate) struct SplitMix(u64);
+pub struct SplitMix(u64);
 
 impl SplitMix {
-    pub(crate) const fn new(seed: u64) -> Self {
+    pub const fn new(seed: u64) -> Self {
         Self(seed)
     }
 
-    pub(crate) const fn next(&mut self) -> u64 {
+    pub const fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(GOLDEN);
         let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -72,7 +72,7 @@ impl SplitMix {
     }
 
     /// A number in `0..end`; zero for an empty range.
-    pub(crate) const fn below(&mut self, end: usize) -> usize {
+    pub const fn below(&mut self, end: usize) -> usize {
         if end == 0 {
             return 0;
         }
@@ -80,11 +80,11 @@ impl SplitMix {
     }
 
     /// A number in `[0, 1)`.
-    pub(crate) fn unit(&mut self) -> f32 {
+    pub fn unit(&mut self) -> f32 {
         (self.next() >> 40) as f32 / (1_u64 << 24) as f32
     }
 
-    pub(crate) fn shuffle<T>(&mut self, items: &mut [T]) {
+    pub fn shuffle<T>(&mut self, items: &mut [T]) {
         for last in (1..items.len()).rev() {
             items.swap(last, self.below(last + 1));
         }

@@ -13,21 +13,25 @@
 //! | [`health`] | R-7 | whether the conversation gets anywhere |
 //! | [`keepsakes`] | P-11 | what of a session is worth keeping |
 //! | [`content`] | R-10 | images, files and code as text |
-//! | [`train`], [`eval`] | | how the weights are made and measured |
+//! | [`eval`] | | how the classifier is measured |
 
 pub mod answer;
 pub mod arbiter;
+#[cfg_attr(feature = "lab", allow(missing_docs, reason = "reached by segue-lab alone"))]
 mod assets;
 pub mod boundary;
 mod classifier;
 mod code;
 pub mod content;
 pub mod context;
+#[cfg_attr(feature = "lab", allow(missing_docs, reason = "reached by segue-lab alone"))]
 mod embed;
 pub mod encoder;
 pub mod eval;
 mod evidence;
+#[cfg_attr(feature = "lab", allow(missing_docs, reason = "reached by segue-lab alone"))]
 mod features;
+#[cfg_attr(feature = "lab", allow(missing_docs, reason = "reached by segue-lab alone"))]
 mod hash;
 pub mod health;
 pub mod injection;
@@ -36,6 +40,7 @@ pub mod keepsakes;
 pub mod kin;
 mod lists;
 pub mod methods;
+#[cfg_attr(feature = "lab", allow(missing_docs, reason = "reached by segue-lab alone"))]
 mod model;
 mod numerals;
 pub mod objection;
@@ -48,9 +53,9 @@ mod sentences;
 pub mod summary;
 pub mod task_intent;
 mod terms;
+#[cfg_attr(feature = "lab", allow(missing_docs, reason = "reached by segue-lab alone"))]
 mod text;
 pub mod time;
-pub mod train;
 pub mod work;
 
 pub use classifier::{Classifier, Judgement, LoadError};
@@ -59,3 +64,19 @@ pub use model::{Model, ModelError};
 pub use probability::Probability;
 pub use profile::{Profile, Role};
 pub use remark::{KEPT_MAX, Remark};
+
+/// What `segue-lab` fits weights with. Not for hosts: it changes without notice.
+#[cfg(feature = "lab")]
+#[doc(hidden)]
+pub mod internals {
+    pub use crate::assets::WORDS;
+    pub use crate::embed::Table;
+    pub use crate::features::{DENSE, Features, Reader};
+    pub use crate::hash::{SplitMix, WordHash};
+    pub use crate::model::{intents, network};
+    /// What a message is to a task, as numbers.
+    pub mod intent_features {
+        pub use crate::task_intent::features::{BUCKETS, DENSE, IntentFeatures};
+    }
+    pub use crate::text::Window;
+}

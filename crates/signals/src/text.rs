@@ -7,21 +7,21 @@ use crate::hash::{Hasher, WordHash};
 
 /// How much of a long text is read: its beginning and its end say what it is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Window {
+pub struct Window {
     head_bytes: usize,
     tail_bytes: usize,
 }
 
 impl Window {
     /// For a message that is to be judged.
-    pub(crate) const MESSAGE: Self = Self { head_bytes: 1_024, tail_bytes: 512 };
+    pub const MESSAGE: Self = Self { head_bytes: 1_024, tail_bytes: 512 };
     /// For a message that becomes part of the session's profile.
-    pub(crate) const HISTORY: Self = Self { head_bytes: 1_024, tail_bytes: 1_024 };
+    pub const HISTORY: Self = Self { head_bytes: 1_024, tail_bytes: 1_024 };
     /// For rules that look for phrases.
-    pub(crate) const PHRASES: Self = Self { head_bytes: 4_096, tail_bytes: 1_024 };
+    pub const PHRASES: Self = Self { head_bytes: 4_096, tail_bytes: 1_024 };
 
     /// Cuts the text on character boundaries; the tail is empty when the head holds everything.
-    pub(crate) fn cut(self, text: &str) -> (&str, &str) {
+    pub fn cut(self, text: &str) -> (&str, &str) {
         if text.len() <= self.head_bytes + self.tail_bytes {
             return (text, "");
         }

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use jiff::SignedDuration;
 use segue_signals::arbiter::samples::{known, samples};
 use segue_signals::arbiter::{Arbiter, Moment, WEIGHTS, fit::fit};
-use segue_signals::train::{Dataset, Meaning, Split};
+use segue_signals::eval::{Dataset, Meaning, Split};
 use segue_signals::{Classifier, Probability, Profile, Remark, Role};
 
 static CLASSIFIER: LazyLock<Classifier> = LazyLock::new(|| Classifier::builtin().unwrap());

@@ -4,10 +4,10 @@
 use proptest::prelude::*;
 use segue_signals::boundary::Verdict;
 use segue_signals::content::{Content, reduce};
+use segue_signals::eval::{Dataset, Meaning, Split};
 use segue_signals::health::{Symptoms, judge_health};
 use segue_signals::intent::explicit_intent;
 use segue_signals::task_intent::{TaskContext, TaskState};
-use segue_signals::train::{Dataset, Meaning, Split};
 use segue_signals::{Classifier, Model, Profile, Role};
 use std::sync::LazyLock;
 

@@ -87,7 +87,7 @@ fn nothing_of_eval_is_fitted() {
             tested.extend(turns.iter().map(|turn| plain(turn["text"].as_str().unwrap())));
         }
         for name in ["intents", "conversations"] {
-            let path = root().join(format!("crates/signals/assets-src/{name}.{language}.txt"));
+            let path = root().join(format!("crates/lab/assets-src/{name}.{language}.txt"));
             for line in std::fs::read_to_string(path).unwrap().lines() {
                 let Some((_, text)) = line.split_once(": ") else { continue };
                 let fitted = plain(text);

@@ -7,10 +7,12 @@ mod commits;
 #[cfg(feature = "conformance")]
 pub mod conformance;
 pub mod error;
+#[cfg(feature = "files")]
 pub mod files;
 pub mod leases;
 pub mod memory;
 pub mod search;
+#[cfg(feature = "sqlite")]
 pub mod sqlite;
 mod store;
 pub mod types;

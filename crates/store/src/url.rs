@@ -1,9 +1,7 @@
 //! Where a store is, as a URL.
 
 use crate::error::Error;
-use crate::files::Files;
 use crate::memory::Memory;
-use crate::sqlite::Sqlite;
 use crate::store::Store;
 use std::fmt;
 use std::path::PathBuf;
@@ -59,11 +57,13 @@ impl fmt::Display for Location {
 }
 
 impl Location {
-    /// Opens the store, making its folder where there is none.
+    /// Opens the store, making its folder where there is none. [`Error::Unavailable`] if this build leaves that store out.
     pub fn open(&self) -> Result<Arc<dyn Store>, Error> {
         match self {
             Self::Memory => Ok(Arc::new(Memory::default())),
-            Self::Files(folder) => Ok(Arc::new(Files::open(folder)?)),
+            #[cfg(feature = "files")]
+            Self::Files(folder) => Ok(Arc::new(crate::files::Files::open(folder)?)),
+            #[cfg(feature = "sqlite")]
             Self::Sqlite(path) => {
                 let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
                 if let Some(folder) = folder {
@@ -71,8 +71,13 @@ impl Location {
                         Error::unavailable(format!("the folder {} cannot be made", folder.display()), error)
                     })?;
                 }
-                Ok(Arc::new(Sqlite::open(path)?))
+                Ok(Arc::new(crate::sqlite::Sqlite::open(path)?))
             }
+            #[cfg(not(all(feature = "files", feature = "sqlite")))]
+            other => Err(Error::unavailable(
+                format!("{other} cannot be opened"),
+                "this build leaves the store out: its feature is `sqlite` or `files`",
+            )),
         }
     }
 }

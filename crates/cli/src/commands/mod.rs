@@ -16,7 +16,6 @@ mod retention;
 mod scopes;
 mod sessions;
 mod task;
-mod train;
 mod verify;
 mod why;
 
@@ -46,8 +45,7 @@ pub async fn run(args: Args) -> anyhow::Result<Exit> {
             import::run(&common, &path, format.map(Into::into), scope).await
         }
         Command::Config(verb) => config::run(&common, &verb),
-        Command::Train(options) => train::run(&common, &options),
-        Command::Eval(options) => Box::pin(eval::run(&common, &options)).await,
+        Command::Eval(options) => eval::run(&common, &options),
         Command::Completions { shell } => completions::run(shell),
     }
 }

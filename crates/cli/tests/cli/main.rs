@@ -18,6 +18,7 @@ mod memory;
 mod pins;
 mod port;
 mod reading;
+mod readme;
 mod recall;
 mod replay;
 mod retention;

@@ -1,4 +1,4 @@
-//! `segue recall`, `segue search` and `segue eval --recall`.
+//! `segue recall` and `segue search`.
 
 use crate::world::{DURABLE, ME, World};
 
@@ -58,24 +58,4 @@ fn recall_and_search_for_people() {
     sessions.sort_unstable();
     assert_eq!(sessions, [ME, "agent:main:cli:direct:you"]);
     assert_eq!(world.run(&["search", "zeppelin"]).expect_code(0).out, "Nothing about that was found.\n");
-}
-
-/// The own sets: a floor under what was reached. The goals (90 and 97 percent) hold in Chinese, and in English for the
-/// first hit only; docs/evidence.md has the figures.
-#[test]
-fn m_d2_the_right_session_is_recalled() {
-    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../eval");
-    let set = |name: &str| root.join(name).display().to_string();
-    let sets =
-        ["en/recall.jsonl", "zh/recall.jsonl", "en/recall_blind.jsonl", "zh/recall_blind.jsonl"].map(set);
-    let mut args = vec!["eval", "--recall", "--json"];
-    args.extend(sets.iter().map(String::as_str));
-    let counts = World::new().run(&args).json();
-    for set in counts.as_array().unwrap() {
-        let count = |name: &str| set[name].as_f64().unwrap();
-        assert!(count("sessions") >= 40.0 && count("questions") >= 30.0);
-        assert!(count("first") >= 0.85 * count("questions"), "{set}");
-        assert!(count("first_three") >= 0.92 * count("questions"), "{set}");
-    }
-    assert_eq!(counts.as_array().unwrap().len(), 2 * sets.len());
 }

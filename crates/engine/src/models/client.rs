@@ -4,7 +4,8 @@ use super::deltas::Deltas;
 use super::failure::{Failure, Unusable};
 use super::secret::Secret;
 use super::tls::{self, Trust};
-use super::wire::{self, Completion, Message, Request};
+use super::types::{Completion, Message, Options};
+use super::wire::{self, Request};
 use crate::config;
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue};
 use reqwest::redirect::Policy;
@@ -13,43 +14,11 @@ use segue_core::pins::{Temperature, Thinking, Verbosity};
 use std::fmt;
 use std::time::Duration;
 
-/// The longest answer, unless another bound is given.
-pub const ANSWER_BYTES_MAX: usize = 1024 * 1024;
-
 /// How long it may take to connect for an answer that comes piece by piece.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How long such an answer may pause. Large models on small machines think for long before they speak.
 const READ_TIMEOUT: Duration = Duration::from_secs(120);
-
-/// How an answer is asked for.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Options {
-    /// How much chance is in the answer; the endpoint's own idea when it is not said.
-    pub temperature: Option<f64>,
-    /// How many tokens the answer may have; the endpoint's own idea when it is not said.
-    pub tokens_max: Option<u32>,
-    /// What the answer looks like.
-    pub format: Format,
-    /// How many bytes the endpoint's answer may have, all around the text included.
-    pub bytes_max: usize,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self { temperature: None, tokens_max: None, format: Format::Text, bytes_max: ANSWER_BYTES_MAX }
-    }
-}
-
-/// What an answer looks like.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Format {
-    /// Like anything.
-    #[default]
-    Text,
-    /// Like a JSON object, as far as the endpoint can promise it.
-    JsonObject,
-}
 
 /// The client of one model.
 #[derive(Clone)]

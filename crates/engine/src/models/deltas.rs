@@ -2,7 +2,8 @@
 
 use super::failure::{Failure, Flaw};
 use super::sse::Decoder;
-use super::wire::{self, Usage};
+use super::types::Usage;
+use super::wire;
 use reqwest::Response;
 use std::collections::VecDeque;
 use std::fmt;

@@ -74,8 +74,12 @@ pub enum Unusable {
     /// There are no certificates to trust on this machine.
     #[error("this machine has no certificates to check the endpoint's with")]
     Tls,
+    /// This build has no clients.
+    #[error("this build has no clients of models: its feature `models` is off")]
+    NotBuiltIn,
 }
 
+#[cfg(feature = "models")]
 impl From<reqwest::Error> for Failure {
     fn from(error: reqwest::Error) -> Self {
         let error = error.without_url();

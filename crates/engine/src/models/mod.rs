@@ -4,16 +4,28 @@
 //! reads no environment: keys are handed in, and no proxy is looked for. What went wrong is a [`Failure`],
 //! which never holds a word of a person, of a model, or of a key.
 
+#[cfg(not(feature = "models"))]
+mod absent;
+#[cfg(feature = "models")]
 mod client;
+#[cfg(feature = "models")]
 mod deltas;
 mod failure;
 mod secret;
+#[cfg(feature = "models")]
 mod sse;
+#[cfg(feature = "models")]
 mod tls;
+mod types;
+#[cfg(feature = "models")]
 mod wire;
 
-pub use client::{ANSWER_BYTES_MAX, Client, Format, Options};
+#[cfg(not(feature = "models"))]
+pub use absent::Client;
+#[cfg(feature = "models")]
+pub use client::Client;
+#[cfg(feature = "models")]
 pub use deltas::Deltas;
 pub use failure::{Failure, Flaw, Unusable};
 pub use secret::Secret;
-pub use wire::{Completion, Message, Role, Usage};
+pub use types::{Completion, Format, Message, Options, Role, Usage};

@@ -1,76 +1,10 @@
 //! What goes over the wire, as OpenAI-compatible endpoints have it.
 
-use super::client::{Format, Manner, Options};
+use super::client::Manner;
 use super::failure::{Failure, Flaw};
-use segue_core::message;
+use super::types::{Completion, Format, Message, Options, Usage};
 use segue_core::pins::{Temperature, Thinking, Verbosity};
 use serde::{Deserialize, Serialize};
-use std::ops::AddAssign;
-
-/// Who speaks in what a model is given.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Role {
-    /// Who gives the instructions.
-    System,
-    /// The person.
-    User,
-    /// The model.
-    Assistant,
-}
-
-impl From<message::Role> for Role {
-    /// An endpoint takes a tool's answer only together with the call, which Segue does not keep: it is
-    /// given as what the model was told.
-    fn from(role: message::Role) -> Self {
-        match role {
-            message::Role::User | message::Role::Tool => Self::User,
-            message::Role::Assistant => Self::Assistant,
-            message::Role::System => Self::System,
-        }
-    }
-}
-
-/// A message that a model is given.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Message {
-    /// Who speaks.
-    pub role: Role,
-    /// What is said.
-    pub content: String,
-}
-
-impl Message {
-    /// Makes a message.
-    pub fn new(role: impl Into<Role>, content: impl Into<String>) -> Self {
-        Self { role: role.into(), content: content.into() }
-    }
-}
-
-/// How many tokens a model read and wrote, as it says itself.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Usage {
-    /// Tokens that it read.
-    pub tokens_in: u64,
-    /// Tokens that it wrote.
-    pub tokens_out: u64,
-}
-
-impl AddAssign for Usage {
-    fn add_assign(&mut self, other: Self) {
-        self.tokens_in = self.tokens_in.saturating_add(other.tokens_in);
-        self.tokens_out = self.tokens_out.saturating_add(other.tokens_out);
-    }
-}
-
-/// The answer of a model.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Completion {
-    /// What it wrote.
-    pub text: String,
-    /// What that took.
-    pub usage: Usage,
-}
 
 /// A question.
 #[derive(Serialize)]

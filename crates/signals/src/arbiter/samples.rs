@@ -4,9 +4,9 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::fit::fit;
 use super::{Arbiter, Moment, Numbers};
+use crate::eval::Dialogue;
 use crate::profile::{Profile, Role};
 use crate::remark::Remark;
-use crate::train::Dialogue;
 use crate::{Classifier, Probability};
 
 /// One message of a user, not the first of its conversation.

@@ -1,4 +1,4 @@
-//! The weights, as `examples/fit_arbiter.rs` prints them. Fit again rather than edit: a test compares.
+//! The weights, as `segue-lab fit-arbiter` prints them. Fit again rather than edit: a test compares.
 
 use super::fit::Fitted;
 

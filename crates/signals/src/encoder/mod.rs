@@ -76,7 +76,7 @@ fn product(a: &[i8; DIMENSIONS], b: &[i8; DIMENSIONS]) -> i32 {
 
 /// The encoder.
 ///
-/// ```
+/// ```ignore
 /// let encoder = segue_signals::encoder::Encoder::builtin()?;
 /// let [bread, loaf, server] = ["my bread is too dense", "why is the loaf so heavy", "restart the server"]
 ///     .map(|text| encoder.sense(text).expect("is English"));
@@ -96,7 +96,8 @@ impl Encoder {
     /// The encoder that is shipped with the library; it is unpacked once.
     pub fn builtin() -> Result<&'static Self, EncoderError> {
         static BUILTIN: OnceLock<Result<Encoder, EncoderError>> = OnceLock::new();
-        BUILTIN.get_or_init(|| weights::load(assets::ENCODER)).as_ref().map_err(|error| *error)
+        let load = || weights::load(assets::ENCODER.ok_or(EncoderError::NotBuiltIn)?);
+        BUILTIN.get_or_init(load).as_ref().map_err(|error| *error)
     }
 
     /// Tells where a text lies.
@@ -171,5 +172,5 @@ impl WithSimd for Read<'_> {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, encoder_asset))]
 mod tests;

@@ -5,7 +5,7 @@
 //! tables, each as factors of its rows (`f32`) and numbers (`i8`): of pieces and of places; a norm, which is factors and
 //! bias (`f32`); and for each layer a matrix, a matrix, a norm, a matrix, a matrix and a norm. A matrix is the factors and the
 //! bias of its outputs (`f32`) and its numbers (`i8`), in panels. Numbers are used where they lie.
-//! `scripts/pack_encoder.py` makes it.
+//! `crates/lab/scripts/pack_encoder.py` makes it.
 
 use super::layer::{Layer, Norm};
 use super::matrix::{Linear, PANEL, Rows};
@@ -15,11 +15,14 @@ use super::{DIMENSIONS, Encoder, TOKENS_MAX};
 /// Why an encoder cannot be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum EncoderError {
+    /// This build has none.
+    #[error("this build has no sentence encoder: build with the feature `encoder` from the repository")]
+    NotBuiltIn,
     /// It is something else, or of another version.
-    #[error("this is no encoder of this version: make it again with scripts/pack_encoder.py")]
+    #[error("this is no encoder of this version: make it again with crates/lab/scripts/pack_encoder.py")]
     NotAnEncoder,
     /// A part of it is missing.
-    #[error("the encoder ends too early: make it again with scripts/pack_encoder.py")]
+    #[error("the encoder ends too early: make it again with crates/lab/scripts/pack_encoder.py")]
     Truncated,
 }
 

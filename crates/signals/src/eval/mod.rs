@@ -3,9 +3,10 @@
 //! Causal: a message is judged by what came before it. Where sessions are judged, the profile begins
 //! anew where the classifier itself says so, as it would in an engine; labels are never looked at.
 
+mod data;
+mod labels;
 mod metrics;
 mod segmentation;
-mod svg;
 
 use std::time::Duration;
 
@@ -14,10 +15,10 @@ use serde::Serialize;
 use crate::boundary::{Lean, Outcome, Output, Verdict};
 use crate::classifier::Classifier;
 use crate::profile::{Profile, Role};
-use crate::train::{Dataset, Dialogue, Meaning, label};
 
+pub use data::{DataError, Dataset, Dialogue, Meaning, Split, Turn};
+pub use labels::label;
 pub use metrics::{BINS, Bin, Counts};
-pub use svg::reliability_svg;
 
 /// Time on one core, measured by the caller's clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -113,7 +114,7 @@ pub fn evaluate(
 }
 
 /// Topic sets have no label of ours; the nearest question is whether something else begins.
-fn truth(output: Output, meaning: Meaning, turn: &crate::train::Turn) -> Option<bool> {
+fn truth(output: Output, meaning: Meaning, turn: &Turn) -> Option<bool> {
     match (output, meaning) {
         (Output::Task, Meaning::Topic) => Some(turn.boundary == 1),
         _ => label(output, meaning, turn),

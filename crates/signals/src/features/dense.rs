@@ -11,7 +11,7 @@ const CUES: usize = 5 * Cue::COUNT;
 const PLAIN: usize = SIMILARITIES + OVERLAPS + SHAPES + CUES;
 const MEANINGS: usize = 4 * DIMENSIONS;
 /// How many dense features there are.
-pub(crate) const DENSE: usize = PLAIN + MEANINGS;
+pub const DENSE: usize = PLAIN + MEANINGS;
 
 /// Writes features one after the other; what does not fit is dropped, which a test rules out.
 struct Writer<'a> {
@@ -61,23 +61,23 @@ fn similarities(out: &mut Writer<'_>, profile: &Profile, vector: &Vector) {
 
 /// How much of a message the session already knows.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Overlap {
+pub struct Overlap {
     /// Weight of all terms.
-    pub(crate) weight: f32,
+    pub weight: f32,
     /// Weight of the terms that were used in the session.
-    pub(crate) seen: f32,
+    pub seen: f32,
     /// In the last message, and in the last four.
-    pub(crate) seen_last: f32,
-    pub(crate) seen_recent: f32,
-    pub(crate) content: u32,
-    pub(crate) content_seen: u32,
-    pub(crate) content_recent: u32,
+    pub seen_last: f32,
+    pub seen_recent: f32,
+    pub content: u32,
+    pub content_seen: u32,
+    pub content_recent: u32,
     /// The weight of the most telling shared term.
-    pub(crate) best: f32,
-    pub(crate) repeats: f32,
+    pub best: f32,
+    pub repeats: f32,
 }
 
-pub(crate) fn overlap(profile: &Profile, read: &Read<'_>) -> Overlap {
+pub fn overlap(profile: &Profile, read: &Read<'_>) -> Overlap {
     let mut overlap = Overlap::default();
     let now = profile.messages();
     for term in &read.terms.list {

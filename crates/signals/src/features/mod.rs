@@ -1,6 +1,6 @@
 //! What the model sees: numbers about a message and the session it arrives in.
 
-pub(crate) mod cues;
+pub mod cues;
 mod dense;
 mod sparse;
 
@@ -11,42 +11,42 @@ use crate::terms::{Term, Terms};
 use crate::text::{Reading, Window, fold};
 use cues::{CueTable, Cues};
 
-pub(crate) use dense::{DENSE, overlap};
-pub(crate) use sparse::{Active, BUCKET_BITS};
+pub use dense::{DENSE, overlap};
+pub use sparse::{Active, BUCKET_BITS};
 
 /// Everything that is needed to read a text.
 #[derive(Clone, Debug)]
-pub(crate) struct Reader {
+pub struct Reader {
     table: Table,
     cues: CueTable,
 }
 
 /// A message that has been read.
 #[derive(Clone, Debug)]
-pub(crate) struct Read<'a> {
+pub struct Read<'a> {
     pub(crate) reading: Reading<'a>,
     pub(crate) terms: Terms,
     pub(crate) cues: Cues,
     pub(crate) scripts: Scripts,
-    pub(crate) asks: bool,
+    pub asks: bool,
 }
 
 /// A word, and what the table knows of it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Meaning<'a> {
-    pub(crate) text: &'a str,
-    pub(crate) hash: WordHash,
-    pub(crate) weight: f32,
+pub struct Meaning<'a> {
+    pub text: &'a str,
+    pub hash: WordHash,
+    pub weight: f32,
     /// Zeros where the table does not have the word.
-    pub(crate) vector: Vector,
+    pub vector: Vector,
 }
 
 impl Reader {
-    pub(crate) fn new(table: Table) -> Self {
+    pub fn new(table: Table) -> Self {
         Self { table, cues: CueTable::new() }
     }
 
-    pub(crate) fn read<'a>(&self, text: &'a str, window: Window) -> Read<'a> {
+    pub fn read<'a>(&self, text: &'a str, window: Window) -> Read<'a> {
         let reading = Reading::new(text, window);
         let terms = Terms::of(&reading, &self.table);
         let cues = self.cues.cues(&reading.tokens);
@@ -56,7 +56,7 @@ impl Reader {
     }
 
     /// The words of a text, and what the table knows of each.
-    pub(crate) fn meanings<'a>(&self, text: &'a str, window: Window) -> Vec<Meaning<'a>> {
+    pub fn meanings<'a>(&self, text: &'a str, window: Window) -> Vec<Meaning<'a>> {
         let reading = Reading::new(text, window);
         let meaning = |term: &Term| {
             let vector = self.table.vector(term.hash);
@@ -67,12 +67,12 @@ impl Reader {
     }
 
     /// Whether a message says no more than yes, no, hello or thanks.
-    pub(crate) fn says_nothing(&self, read: &Read<'_>) -> bool {
+    pub fn says_nothing(&self, read: &Read<'_>) -> bool {
         self.cues.says_nothing(&read.reading.tokens)
     }
 
     /// Adds a message to a profile. Hosts and tools are not part of the conversation.
-    pub(crate) fn observe(&self, profile: &mut Profile, role: Role, text: &str) {
+    pub fn observe(&self, profile: &mut Profile, role: Role, text: &str) {
         match role {
             Role::System | Role::Tool => {}
             Role::User | Role::Assistant => {
@@ -85,13 +85,13 @@ impl Reader {
 
 /// The numbers of one decision.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Features {
-    pub(crate) sparse: Vec<Active>,
-    pub(crate) dense: [f32; DENSE],
+pub struct Features {
+    pub sparse: Vec<Active>,
+    pub dense: [f32; DENSE],
 }
 
 impl Features {
-    pub(crate) fn of(profile: &Profile, read: &Read<'_>) -> Self {
+    pub fn of(profile: &Profile, read: &Read<'_>) -> Self {
         let comparable = profile.scripts.comparable(read.scripts);
         Self {
             sparse: sparse::features(profile, read, comparable),
@@ -101,6 +101,6 @@ impl Features {
 }
 
 /// A question mark among the last characters, also before a closing quote or an emoji.
-pub(crate) fn ends_with_question(text: &str) -> bool {
+pub fn ends_with_question(text: &str) -> bool {
     text.chars().rev().take(4).any(|ch| fold(ch) == '?')
 }

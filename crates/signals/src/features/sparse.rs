@@ -6,7 +6,7 @@ use crate::profile::Profile;
 use crate::text::Token;
 
 /// Weights per output: two to this power.
-pub(crate) const BUCKET_BITS: u32 = 17;
+pub const BUCKET_BITS: u32 = 17;
 /// Tokens from the beginning and from the end of the message that become n-grams.
 const HEAD_TOKENS: usize = 40;
 const TAIL_TOKENS: usize = 16;
@@ -14,9 +14,9 @@ const TERMS_MAX: usize = 48;
 
 /// One feature that is present, and how much it counts.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Active {
-    pub(crate) bucket: u32,
-    pub(crate) value: f32,
+pub struct Active {
+    pub bucket: u32,
+    pub value: f32,
 }
 
 /// Families of features; the same word in two families has two weights.

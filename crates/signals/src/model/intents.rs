@@ -4,10 +4,10 @@ use crate::task_intent::MessageIntent;
 use crate::task_intent::features::{BUCKETS, DENSE, IntentFeatures};
 
 /// How many intents there are.
-pub(crate) const INTENTS: usize = 6;
+pub const INTENTS: usize = 6;
 
 /// Sums become probabilities that add up to one.
-pub(crate) fn softmax(mut sums: [f32; INTENTS]) -> [f32; INTENTS] {
+pub fn softmax(mut sums: [f32; INTENTS]) -> [f32; INTENTS] {
     let largest = sums.iter().copied().fold(f32::MIN, f32::max);
     for sum in &mut sums {
         *sum = (*sum - largest).exp();
@@ -18,14 +18,14 @@ pub(crate) fn softmax(mut sums: [f32; INTENTS]) -> [f32; INTENTS] {
 
 /// The weights, eight bits for words.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct IntentNetwork {
-    pub(crate) scale: f32,
-    pub(crate) words: Vec<[i8; INTENTS]>,
-    pub(crate) dense: Vec<[f32; INTENTS]>,
+pub struct IntentNetwork {
+    pub scale: f32,
+    pub words: Vec<[i8; INTENTS]>,
+    pub dense: Vec<[f32; INTENTS]>,
 }
 
 impl IntentNetwork {
-    pub(crate) fn new(words: &[[f32; INTENTS]], dense: Vec<[f32; INTENTS]>) -> Self {
+    pub fn new(words: &[[f32; INTENTS]], dense: Vec<[f32; INTENTS]>) -> Self {
         let largest = words.iter().flatten().fold(0.0_f32, |most, weight| most.max(weight.abs()));
         let scale = if largest > 0.0 { largest / 127.0 } else { 1.0 };
         let round = |row: &[f32; INTENTS]| row.map(|weight| (weight / scale).round() as i8);
@@ -33,12 +33,12 @@ impl IntentNetwork {
     }
 
     #[cfg(test)]
-    pub(crate) fn zero() -> Self {
+    pub fn zero() -> Self {
         Self { scale: 1.0, words: vec![[0; INTENTS]; BUCKETS], dense: vec![[0.0; INTENTS]; DENSE] }
     }
 
     /// The likeliest intent and its probability.
-    pub(crate) fn best(&self, features: &IntentFeatures) -> (MessageIntent, f32) {
+    pub fn best(&self, features: &IntentFeatures) -> (MessageIntent, f32) {
         let mut sums = [0.0; INTENTS];
         for &(bucket, value) in &features.words {
             for (sum, &weight) in sums.iter_mut().zip(&self.words[bucket as usize]) {
@@ -57,9 +57,9 @@ impl IntentNetwork {
             .fold((MessageIntent::Unclear, 0.0), |best, next| if next.1 > best.1 { next } else { best })
     }
 
-    pub(crate) fn numbers(&self) -> impl Iterator<Item = f32> + '_ {
+    pub fn numbers(&self) -> impl Iterator<Item = f32> + '_ {
         self.dense.iter().flatten().copied().chain(std::iter::once(self.scale))
     }
 
-    pub(crate) const SIZES: [usize; 3] = [BUCKETS, DENSE, INTENTS];
+    pub const SIZES: [usize; 3] = [BUCKETS, DENSE, INTENTS];
 }

@@ -6,8 +6,8 @@
 //! scale of the words (all `f32`), the words (`i8`); last the intent model: facts and scale (`f32`),
 //! words (`i8`).
 
-pub(crate) mod intents;
-pub(crate) mod network;
+pub mod intents;
+pub mod network;
 
 use crate::boundary::Output;
 use crate::features::DENSE;
@@ -20,29 +20,29 @@ const VERSION: u16 = 1;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ModelError {
     /// The bytes do not begin as a model does.
-    #[error("this is not a model; make one with `segue train`")]
+    #[error("this is not a model; make one with `segue-lab train`")]
     NotAModel,
     /// The model was made for other features.
-    #[error("this model was made by another version; make it again with `segue train`")]
+    #[error("this model was made by another version; make it again with `segue-lab train`")]
     OtherVersion,
     /// The bytes end early, or go on too long.
-    #[error("the model is damaged; make it again with `segue train`")]
+    #[error("the model is damaged; make it again with `segue-lab train`")]
     Damaged,
 }
 
-/// The weights that `segue train` makes.
+/// The weights that `segue-lab train` makes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Model {
     networks: [Network; 2],
-    pub(crate) intents: IntentNetwork,
+    pub intents: IntentNetwork,
 }
 
 impl Model {
-    pub(crate) fn new(session: Network, task: Network, intents: IntentNetwork) -> Self {
+    pub fn new(session: Network, task: Network, intents: IntentNetwork) -> Self {
         Self { networks: [session, task], intents }
     }
 
-    pub(crate) fn network(&self, output: Output) -> &Network {
+    pub fn network(&self, output: Output) -> &Network {
         match output {
             Output::Session => &self.networks[0],
             Output::Task => &self.networks[1],

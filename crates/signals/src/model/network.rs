@@ -3,26 +3,26 @@
 use crate::features::{Active, BUCKET_BITS, DENSE, Features};
 
 /// Networks that are fitted apart and shipped as one.
-pub(crate) const MEMBERS: usize = 3;
+pub const MEMBERS: usize = 3;
 /// Hidden units of one of them.
-pub(crate) const PART: usize = 16;
+pub const PART: usize = 16;
 /// Units of the hidden layer as it is shipped.
-pub(crate) const HIDDEN: usize = MEMBERS * PART;
-pub(crate) const BUCKETS: usize = 1 << BUCKET_BITS;
+pub const HIDDEN: usize = MEMBERS * PART;
+pub const BUCKETS: usize = 1 << BUCKET_BITS;
 
 /// The dense part: a hidden layer and a direct path beside it.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct DensePart<const UNITS: usize> {
+pub struct DensePart<const UNITS: usize> {
     /// One row of weights for each dense feature, so that absent features cost nothing.
-    pub(crate) rows: Vec<[f32; UNITS]>,
-    pub(crate) hidden_bias: [f32; UNITS],
-    pub(crate) out: [f32; UNITS],
-    pub(crate) direct: Vec<f32>,
-    pub(crate) bias: f32,
+    pub rows: Vec<[f32; UNITS]>,
+    pub hidden_bias: [f32; UNITS],
+    pub out: [f32; UNITS],
+    pub direct: Vec<f32>,
+    pub bias: f32,
 }
 
 impl<const UNITS: usize> DensePart<UNITS> {
-    pub(crate) fn zero() -> Self {
+    pub fn zero() -> Self {
         Self {
             rows: vec![[0.0; UNITS]; DENSE],
             hidden_bias: [0.0; UNITS],
@@ -33,7 +33,7 @@ impl<const UNITS: usize> DensePart<UNITS> {
     }
 
     /// The hidden units before they are bent.
-    pub(crate) fn hidden(&self, dense: &[f32; DENSE]) -> [f32; UNITS] {
+    pub fn hidden(&self, dense: &[f32; DENSE]) -> [f32; UNITS] {
         let mut sums = self.hidden_bias;
         for (&value, row) in dense.iter().zip(&self.rows) {
             if value != 0.0 {
@@ -46,7 +46,7 @@ impl<const UNITS: usize> DensePart<UNITS> {
     }
 
     /// The logit, given the hidden units.
-    pub(crate) fn finish(&self, dense: &[f32; DENSE], hidden: &[f32; UNITS]) -> f32 {
+    pub fn finish(&self, dense: &[f32; DENSE], hidden: &[f32; UNITS]) -> f32 {
         let direct = dot(dense, &self.direct);
         let bent: f32 = hidden.iter().zip(&self.out).map(|(unit, weight)| unit.max(0.0) * weight).sum();
         self.bias + direct + bent
@@ -66,14 +66,14 @@ fn dot(values: &[f32], weights: &[f32]) -> f32 {
 
 /// The hashed part, eight bits a weight.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct WidePart {
-    pub(crate) scale: f32,
-    pub(crate) weights: Vec<i8>,
+pub struct WidePart {
+    pub scale: f32,
+    pub weights: Vec<i8>,
 }
 
 impl WidePart {
     /// Rounds trained weights to eight bits.
-    pub(crate) fn quantise(weights: &[f32]) -> Self {
+    pub fn quantise(weights: &[f32]) -> Self {
         let largest = weights.iter().fold(0.0_f32, |most, weight| most.max(weight.abs()));
         let scale = if largest > 0.0 { largest / 127.0 } else { 1.0 };
         let round = |weight: &f32| (weight / scale).round().clamp(-127.0, 127.0) as i8;
@@ -89,36 +89,36 @@ impl WidePart {
 
 /// A network as it is shipped.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Network {
-    pub(crate) wide: WidePart,
-    pub(crate) dense: DensePart<HIDDEN>,
-    pub(crate) calibration: Calibration,
-    pub(crate) threshold: f32,
+pub struct Network {
+    pub wide: WidePart,
+    pub dense: DensePart<HIDDEN>,
+    pub calibration: Calibration,
+    pub threshold: f32,
 }
 
 /// Turns a logit into a probability that can be believed.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Calibration {
-    pub(crate) slope: f32,
-    pub(crate) shift: f32,
+pub struct Calibration {
+    pub slope: f32,
+    pub shift: f32,
 }
 
 impl Calibration {
-    pub(crate) const NONE: Self = Self { slope: 1.0, shift: 0.0 };
+    pub const NONE: Self = Self { slope: 1.0, shift: 0.0 };
 
     /// The logit that can be believed.
-    pub(crate) fn apply(self, logit: f32) -> f32 {
+    pub fn apply(self, logit: f32) -> f32 {
         self.slope * logit + self.shift
     }
 }
 
 impl Network {
-    pub(crate) fn logit(&self, features: &Features) -> f32 {
+    pub fn logit(&self, features: &Features) -> f32 {
         let hidden = self.dense.hidden(&features.dense);
         self.wide.sum(&features.sparse) + self.dense.finish(&features.dense, &hidden)
     }
 }
 
-pub(crate) fn sigmoid(logit: f32) -> f32 {
+pub fn sigmoid(logit: f32) -> f32 {
     1.0 / (1.0 + (-logit.clamp(-30.0, 30.0)).exp())
 }

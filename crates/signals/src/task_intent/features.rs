@@ -9,26 +9,26 @@ use crate::text::{Reading, Window};
 
 /// Weights per intent: two to this power.
 const BUCKET_BITS: u32 = 13;
-pub(crate) const BUCKETS: usize = 1 << BUCKET_BITS;
+pub const BUCKETS: usize = 1 << BUCKET_BITS;
 const FACTS: usize = 45;
 const STATES: usize = 4;
 /// Facts as they are and once for each kind of state; then the meaning of the message, and what sets
 /// it apart from the task's.
-pub(crate) const DENSE: usize = FACTS * (STATES + 1) + 2 * DIMENSIONS;
+pub const DENSE: usize = FACTS * (STATES + 1) + 2 * DIMENSIONS;
 const TOKENS_MAX: usize = 48;
 /// A unit vector's numbers are small beside facts that are one or nothing.
 const MEANING_SCALE: f32 = 2.0;
 
 /// The numbers of one message in one context.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct IntentFeatures {
-    pub(crate) words: Vec<(u32, f32)>,
-    pub(crate) dense: Vec<f32>,
+pub struct IntentFeatures {
+    pub words: Vec<(u32, f32)>,
+    pub dense: Vec<f32>,
     relation: Relation,
     /// What the contract settles without a model.
-    pub(crate) settled: Option<MessageIntent>,
+    pub settled: Option<MessageIntent>,
     /// Goes beyond an answer: says "also", or speaks of the task more than of the question.
-    pub(crate) extends: bool,
+    pub extends: bool,
 }
 
 /// Words to a hesitation that breaks off.
@@ -61,7 +61,7 @@ fn kind(state: TaskState) -> usize {
 }
 
 impl IntentFeatures {
-    pub(crate) fn of(reader: &Reader, context: &TaskContext<'_>, text: &str) -> Self {
+    pub fn of(reader: &Reader, context: &TaskContext<'_>, text: &str) -> Self {
         let (head, _) = Window::PHRASES.cut(text);
         let acts = Acts::of(head);
         let relation = Relation::of(reader, context, head);
@@ -77,7 +77,7 @@ impl IntentFeatures {
     }
 
     /// What was seen, in words.
-    pub(crate) fn seen(&self) -> String {
+    pub fn seen(&self) -> String {
         match self.relation.shared {
             0 => "shares no word with the task".to_owned(),
             1 => "shares a word with the task".to_owned(),

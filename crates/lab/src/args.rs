@@ -1,0 +1,96 @@
+//! What can be typed.
+
+use clap::{Args as ClapArgs, Parser, Subcommand};
+use std::path::PathBuf;
+
+/// Fits and measures what ships inside Segue.
+#[derive(Debug, Parser)]
+#[command(name = "segue-lab", version, max_term_width = 100)]
+pub struct Args {
+    /// What holds for every command.
+    #[command(flatten)]
+    pub common: Common,
+    /// The command.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// What holds for every command.
+#[derive(Debug, ClapArgs)]
+pub struct Common {
+    /// A configuration file over the defaults; no other one is read
+    #[arg(long, global = true, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// Print JSON
+    #[arg(long, global = true)]
+    pub json: bool,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Fit the built-in classifier to labelled dialogues
+    #[command(after_help = "\
+Example:
+  segue-lab train data --out weights.bin
+  segue-lab train data --leave-out concat_zh --out without_zh.bin
+
+The folder holds session/NAME.train.jsonl, task/NAME.train.jsonl and topic/NAME.train.jsonl.
+Files that end in .dev.jsonl choose the thresholds and are never fitted.
+The same data gives the same bytes.")]
+    Train(Train),
+    /// Measure other weights than the built-in ones; `segue eval` measures those
+    Classifier(Measure),
+    /// Fit the arbiter's weights to eval/dev, from the repository's root, and print them
+    FitArbiter {
+        /// Measure the shipped weights on these conversations instead
+        #[arg(long, value_name = "FILE", num_args = 1..)]
+        report: Vec<PathBuf>,
+    },
+    /// Run labelled conversations through the whole engine: where do sessions start?
+    Decisions(Decisions),
+    /// Ask for archived sessions: is the right one found? Takes sets like eval/en/recall.jsonl
+    Recall {
+        /// The sets
+        #[arg(required = true)]
+        files: Vec<PathBuf>,
+    },
+}
+
+/// `segue-lab train`.
+#[derive(Debug, ClapArgs)]
+pub struct Train {
+    /// The folder with the labelled sets
+    pub dir: PathBuf,
+    /// Where the weights are written
+    #[arg(long, value_name = "FILE", default_value = "weights.bin")]
+    pub out: PathBuf,
+    /// A set of which nothing is seen, by name; may be said again
+    #[arg(long, value_name = "NAME")]
+    pub leave_out: Vec<String>,
+}
+
+/// `segue-lab decisions`.
+#[derive(Debug, ClapArgs)]
+pub struct Decisions {
+    /// Labelled conversations with times, one JSON object a line
+    #[arg(required = true)]
+    pub files: Vec<PathBuf>,
+    /// The policy that decides
+    #[arg(long, value_name = "NAME")]
+    pub policy: Option<String>,
+    /// Show each decision that was no plain continue
+    #[arg(long)]
+    pub show: bool,
+}
+
+/// `segue-lab classifier`.
+#[derive(Debug, ClapArgs)]
+pub struct Measure {
+    /// Labelled dialogues; the folder says what a boundary means
+    #[arg(required = true)]
+    pub files: Vec<PathBuf>,
+    /// The weights that `segue-lab train` made
+    #[arg(long, value_name = "FILE")]
+    pub model: PathBuf,
+}

@@ -1,0 +1,32 @@
+//! `segue-lab`: fits and measures what ships inside Segue. For the people who work on it.
+
+mod args;
+mod commands;
+mod out;
+mod train;
+
+use args::{Args, Command};
+use clap::Parser as _;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    match run(Args::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn run(args: Args) -> anyhow::Result<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let common = args.common;
+    match args.command {
+        Command::Train(options) => commands::train::run(&common, &options),
+        Command::Classifier(options) => commands::classifier::run(&options),
+        Command::FitArbiter { report } => commands::fit_arbiter::run(&report),
+        Command::Decisions(options) => runtime.block_on(commands::decisions::run(&common, &options)),
+        Command::Recall { files } => runtime.block_on(commands::recall::run(&common, &files)),
+    }
+}

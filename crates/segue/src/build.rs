@@ -1,0 +1,179 @@
+//! Building an engine from settings and a store.
+
+use crate::Segue;
+use jiff::tz::TimeZone;
+use segue_engine::Engine;
+use segue_engine::clock::{Clock, Ids, RandomIds, SystemClock};
+use segue_engine::config::{Config, Layer, Origin, Problems};
+use segue_store::{Location, Store};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Finds the key of a model by the name of its environment variable.
+type Keys = Box<dyn Fn(&str) -> Option<String> + Send + Sync>;
+
+/// Where settings come from. Texts are TOML; a path names a file of it.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub enum Settings {
+    /// Read already.
+    Config(Box<Config>),
+    /// TOML.
+    Text(String),
+    /// A TOML file.
+    File(PathBuf),
+}
+
+impl From<Config> for Settings {
+    fn from(config: Config) -> Self {
+        Self::Config(Box::new(config))
+    }
+}
+
+impl From<&str> for Settings {
+    fn from(text: &str) -> Self {
+        Self::Text(text.to_owned())
+    }
+}
+
+impl From<String> for Settings {
+    fn from(text: String) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl From<&Path> for Settings {
+    fn from(path: &Path) -> Self {
+        Self::File(path.to_owned())
+    }
+}
+
+impl From<PathBuf> for Settings {
+    fn from(path: PathBuf) -> Self {
+        Self::File(path)
+    }
+}
+
+/// Why no engine was built.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum BuildError {
+    /// A settings file cannot be read.
+    #[error("the settings file {} cannot be read: {why}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        why: std::io::Error,
+    },
+    /// A setting is wrong.
+    #[error(transparent)]
+    Config(#[from] Problems),
+    /// No store was named.
+    #[error("no store is named: call store(\"sqlite:PATH\"), or set store.url")]
+    NoStore,
+    /// The store's URL names none.
+    #[error("{0}")]
+    Location(String),
+    /// The store cannot be opened.
+    #[error(transparent)]
+    Store(#[from] segue_store::Error),
+    /// The engine cannot be started.
+    #[error(transparent)]
+    Engine(#[from] segue_engine::Error),
+}
+
+/// Builds a [`Segue`].
+#[derive(Default)]
+pub struct Builder {
+    url: Option<String>,
+    store: Option<Arc<dyn Store>>,
+    settings: Option<Settings>,
+    time_zone: Option<TimeZone>,
+    keys: Option<Keys>,
+    clock: Option<Arc<dyn Clock>>,
+    ids: Option<Arc<dyn Ids>>,
+}
+
+impl Builder {
+    /// Names the store: `sqlite:PATH`, `files:DIR` or `memory:`. Without it the settings' `store.url` counts.
+    #[must_use]
+    pub fn store(self, url: impl Into<String>) -> Self {
+        Self { url: Some(url.into()), ..self }
+    }
+
+    /// Uses a store that is open already, perhaps one of another crate.
+    #[must_use]
+    pub fn open_store(self, store: Arc<dyn Store>) -> Self {
+        Self { store: Some(store), ..self }
+    }
+
+    /// Uses settings: a [`Config`], TOML as a text, or the path of a TOML file. Without any the defaults hold.
+    #[must_use]
+    pub fn config(self, settings: impl Into<Settings>) -> Self {
+        Self { settings: Some(settings.into()), ..self }
+    }
+
+    /// Says which time zone `timezone = "local"` means; UTC without it, because the library does not ask the machine.
+    #[must_use]
+    pub fn time_zone(self, zone: TimeZone) -> Self {
+        Self { time_zone: Some(zone), ..self }
+    }
+
+    /// Finds keys of models by the name in their `api_key_env`; the library does not read the environment.
+    #[must_use]
+    pub fn keys(self, keys: impl Fn(&str) -> Option<String> + Send + Sync + 'static) -> Self {
+        Self { keys: Some(Box::new(keys)), ..self }
+    }
+
+    /// Uses another clock, for tests.
+    #[must_use]
+    pub fn clock(self, clock: Arc<dyn Clock>) -> Self {
+        Self { clock: Some(clock), ..self }
+    }
+
+    /// Uses other session ids, for tests.
+    #[must_use]
+    pub fn ids(self, ids: Arc<dyn Ids>) -> Self {
+        Self { ids: Some(ids), ..self }
+    }
+
+    /// Opens the store and starts the engine.
+    pub async fn build(self) -> Result<Segue, BuildError> {
+        let config = self.read()?;
+        let store = match self.store {
+            Some(store) => store,
+            None => open(self.url.as_deref().unwrap_or(&config.store_url))?,
+        };
+        let clock = self.clock.unwrap_or_else(|| Arc::new(SystemClock));
+        let ids = self.ids.unwrap_or_else(|| Arc::new(RandomIds));
+        let mut engine = Engine::open(store, config).await?.with(clock, ids);
+        if let Some(keys) = &self.keys {
+            engine = engine.with_keys(keys);
+        }
+        Ok(Segue { engine: Arc::new(engine) })
+    }
+
+    fn read(&self) -> Result<Config, BuildError> {
+        let layers = match &self.settings {
+            Some(Settings::Config(config)) => return Ok((**config).clone()),
+            Some(Settings::Text(text)) => vec![Layer::toml(Origin::File("settings".into()), text.as_str())],
+            Some(Settings::File(path)) => {
+                let text = std::fs::read_to_string(path)
+                    .map_err(|why| BuildError::File { path: path.clone(), why })?;
+                vec![Layer::toml(Origin::File(path.clone()), text)]
+            }
+            None => Vec::new(),
+        };
+        Ok(Config::load(layers, self.time_zone.as_ref().unwrap_or(&TimeZone::UTC))?)
+    }
+}
+
+fn open(url: &str) -> Result<Arc<dyn Store>, BuildError> {
+    // The default is in the home folder, which only a program may look for.
+    if url.split_once(':').is_some_and(|(_, path)| path.starts_with('~')) {
+        return Err(BuildError::NoStore);
+    }
+    let location: Location = url.parse().map_err(|why| BuildError::Location(format!("{why}")))?;
+    Ok(location.open()?)
+}
