@@ -29,6 +29,9 @@ pub struct Observed {
     /// The earlier session that it is most about, if it is about one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub earlier: Option<Earlier>,
+    /// The earlier session that it names in plain words and wants to go back to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mentioned: Option<Mentioned>,
     /// How full the context window is.
     pub window: Filling,
     /// Whether the conversation gets anywhere.
@@ -198,6 +201,15 @@ pub struct Earlier {
     pub session: Number,
     /// The probability that the message belongs there.
     pub belongs: Share,
+}
+
+/// A session that a message names: "back to the Japan trip".
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Mentioned {
+    /// The session.
+    pub session: Number,
+    /// What the message calls it.
+    pub phrase: String,
 }
 
 /// How full the context window is.

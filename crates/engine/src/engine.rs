@@ -5,7 +5,7 @@ use crate::clock::{Clock, Ids, RandomIds, SystemClock, kept};
 use crate::commands::{self, Parsed, Slash};
 use crate::commit::Committed;
 use crate::config::Language::Auto;
-use crate::config::{Config, UnknownCommand};
+use crate::config::{self, Config, UnknownCommand};
 use crate::context::Recents;
 use crate::control::{Control, Counters};
 use crate::error::Error;
@@ -26,6 +26,7 @@ use segue_core::entry::Spoken;
 use segue_core::message::{Message, Role};
 use segue_core::policy::Policy;
 use segue_core::scope;
+use segue_core::session::Number;
 use segue_core::state::State;
 use segue_signals::Classifier;
 use segue_signals::kin::Lexicon;
@@ -35,6 +36,9 @@ use tokio::sync::Semaphore;
 
 /// How far back the language of a conversation is looked for.
 const LANGUAGE_MESSAGES_MAX: usize = 10;
+
+/// In how many of the last sessions it is looked for.
+const LANGUAGE_SESSIONS_MAX: usize = 3;
 
 /// The session engine: takes messages, decides, keeps them, answers.
 ///
@@ -73,13 +77,24 @@ pub struct Engine {
 }
 
 /// What a turn goes by.
+#[derive(Clone)]
 pub(crate) struct Turn {
     pub(crate) scope: scope::Key,
     pub(crate) at: Timestamp,
     pub(crate) policy: Policy,
     pub(crate) language: Language,
+    pub(crate) language_by: LanguageBy,
     pub(crate) window: u64,
     pub(crate) spoken: Option<Spoken>,
+}
+
+/// What says in which language the person is spoken to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LanguageBy {
+    /// The settings, or the message itself.
+    Message,
+    /// What was said before: the message is a command, or too short.
+    Conversation,
 }
 
 impl Engine {
@@ -179,8 +194,8 @@ impl Engine {
             return self.ask(&turn, &request).await;
         }
         let parsed = commands::parse(&message.text);
-        if parsed != Parsed::Message && self.config.language_for(&turn.scope, user.as_deref()) == Auto {
-            turn.language = self.spoken_language(&turn).await?;
+        if parsed != Parsed::Message {
+            turn = self.in_spoken_language(turn).await?;
         }
         match parsed {
             Parsed::Message => self.ask(&turn, &Request::Say(role, message)).await,
@@ -243,9 +258,14 @@ impl Engine {
 
     pub(crate) fn turn(&self, scope: scope::Key, user: Option<&str>, at: Timestamp, text: &str) -> Turn {
         let policy = self.config.policy_for(&scope, user);
-        let language = self.config.language_for(&scope, user).for_text(text);
+        let configured = self.config.language_for(&scope, user);
+        let language = configured.for_text(text);
+        let language_by = match configured {
+            Auto if Language::told_by(text).is_none() => LanguageBy::Conversation,
+            Auto | config::Language::En | config::Language::Zh => LanguageBy::Message,
+        };
         let window = self.config.context_window_for(&scope, user);
-        Turn { scope, at: kept(at), policy, language, window, spoken: None }
+        Turn { scope, at: kept(at), policy, language, language_by, window, spoken: None }
     }
 
     pub(crate) fn check(&self, role: Role, message: &Message) -> Result<(), Error> {
@@ -270,13 +290,23 @@ impl Engine {
         Ok(())
     }
 
-    /// Finds the language of a conversation: a bare command has none of its own.
-    async fn spoken_language(&self, turn: &Turn) -> Result<Language, Error> {
-        let Some(state) = self.find_state(&turn.scope).await? else { return Ok(turn.language) };
-        let Some(latest) = state.latest() else { return Ok(turn.language) };
-        let lately = self.messages(&state, latest, LANGUAGE_MESSAGES_MAX).await?;
-        let user = lately.iter().rev().find(|told| told.role == Role::User);
-        Ok(user.map_or(turn.language, |told| turn.language.max(Language::of(&told.text))))
+    /// Finds the language of a conversation, where the message does not tell it: a bare command, "ok".
+    async fn in_spoken_language(&self, turn: Turn) -> Result<Turn, Error> {
+        if turn.language_by == LanguageBy::Message {
+            return Ok(turn);
+        }
+        let Some(state) = self.find_state(&turn.scope).await? else { return Ok(turn) };
+        // A session that just began has said nothing yet: the one before it has.
+        let mut sessions: Vec<Number> = state.list().map(|(number, _)| number).collect();
+        sessions.sort_by_key(|number| std::cmp::Reverse((state.updated_at(*number), *number)));
+        for session in sessions.into_iter().take(LANGUAGE_SESSIONS_MAX) {
+            let lately = self.messages(&state, session, LANGUAGE_MESSAGES_MAX).await?;
+            let said = lately.iter().rev().filter(|told| told.role == Role::User);
+            if let Some(language) = said.filter_map(|told| Language::told_by(&told.text)).next() {
+                return Ok(Turn { language, language_by: LanguageBy::Message, ..turn });
+            }
+        }
+        Ok(turn)
     }
 
     /// Does a slash command.
@@ -315,9 +345,16 @@ impl Engine {
     pub(crate) async fn ask(&self, turn: &Turn, request: &Request) -> Result<Outcome, Error> {
         match self.commit(turn, request).await? {
             Committed::Doubtful(_) => Err(Error::Busy { scope: turn.scope.clone() }),
-            Committed::Done(decided) => self.dressed(turn, self.told(turn, *decided)).await,
+            Committed::Done(decided) if decided.notice().is_none() => {
+                self.dressed(turn, self.told(turn, *decided)).await
+            }
+            Committed::Done(decided) => {
+                let turn = self.in_spoken_language(turn.clone()).await?;
+                self.dressed(&turn, self.told(&turn, *decided)).await
+            }
             Committed::Again(seq) => self.told_again(turn, seq).await,
             Committed::Refused(refused, state) => {
+                let turn = &self.in_spoken_language(turn.clone()).await?;
                 let reply = commands::refused(turn.language, &state, request, &refused);
                 self.remember_refusal(turn, &reply, &state).await?;
                 Ok(Outcome { reply: Some(reply), ..unmoved(&state, turn.language, Action::Refused) })

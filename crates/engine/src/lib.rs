@@ -22,6 +22,7 @@ mod meaning;
 pub mod memory;
 mod mind;
 pub mod models;
+mod naming;
 mod observe;
 mod opinion;
 pub mod outcome;

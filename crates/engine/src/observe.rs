@@ -72,8 +72,12 @@ impl Engine {
             ..Observed::default()
         };
         if state.extras.question.is_some() {
-            observed.answer = answer::read_answer(text).map(answered);
+            observed.answer = match answer::read_answer(text).map(answered) {
+                Some(answer) => Some(answer),
+                None => self.answer_by_name(state, text).await,
+            };
         }
+        observed.mentioned = self.mentioned(state, text).await;
         if state.extras.rotation.is_some() {
             observed.objection = match objection::reads_as_objection(text) {
                 objection::Objection::Whole => Objection::Whole,

@@ -98,7 +98,11 @@ impl Engine {
     }
 
     /// Reads the first messages of a session; nothing if they cannot be read.
-    async fn first_words(&self, state: &State, number: Number) -> Result<Option<Vec<Told>>, Error> {
+    pub(crate) async fn first_words(
+        &self,
+        state: &State,
+        number: Number,
+    ) -> Result<Option<Vec<Told>>, Error> {
         let take = Take::Oldest(TITLE_MESSAGES_MAX);
         let reading = Reading { take, ..Reading::messages(state.view(number)) };
         match self.store.read(&state.scope, &reading).await {

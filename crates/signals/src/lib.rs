@@ -11,7 +11,8 @@
 //! | [`context`] | R-4 | how full the window is |
 //! | [`time`] | R-6 | how long the silence was, and whether a day ended |
 //! | [`health`] | R-7 | whether the conversation gets anywhere |
-//! | [`keepsakes`] | P-11 | what of a session is worth keeping |
+//! | [`memory_extraction`] | P-11 | what of a session is kept in memory |
+//! | [`naming`] | R-11, R-14 | which conversation a message names |
 //! | [`content`] | R-10 | images, files and code as text |
 //! | [`eval`] | | how the classifier is measured |
 
@@ -36,12 +37,13 @@ mod hash;
 pub mod health;
 pub mod injection;
 pub mod intent;
-pub mod keepsakes;
 pub mod kin;
 mod lists;
+pub mod memory_extraction;
 pub mod methods;
 #[cfg_attr(feature = "lab", allow(missing_docs, reason = "reached by segue-lab alone"))]
 mod model;
+pub mod naming;
 mod numerals;
 pub mod objection;
 mod phrases;

@@ -2,6 +2,7 @@
 
 mod answer;
 mod archive;
+mod back_to;
 mod clear;
 mod command;
 mod control;

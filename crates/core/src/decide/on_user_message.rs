@@ -2,14 +2,14 @@
 
 use super::rotate::rotate;
 use super::task::on_user_message::TaskRoute;
-use super::{Decided, DecisionBuilder, MessageSignals, Verdict, answer, start_over, task, undo};
+use super::{Decided, DecisionBuilder, MessageSignals, Verdict, answer, back_to, start_over, task, undo};
 use crate::Timestamp;
 use crate::decision::{Action, Cause, Reason};
 use crate::entry::{Asked, Body};
 use crate::extras::HEARD_MAX;
 use crate::message::{Message, Role};
 use crate::notice::{Notice, Reversal, Stake};
-use crate::observed::{Answer, Objection, Observed};
+use crate::observed::{Answer, Mentioned, Objection, Observed};
 use crate::policy::{AutoRoute, Mode, Policy};
 use crate::refusal::Refusal;
 use crate::rules::{Errand, Scales, Weighed, weigh};
@@ -49,6 +49,8 @@ pub(super) enum Route {
     TakeBack(Reversal),
     /// It asks for a new session in words.
     StartOver(String),
+    /// It names an earlier session in plain words.
+    BackTo(Mentioned),
     /// It is about the task of its session.
     Task(Box<TaskRoute>),
     /// It goes on where it was sent: nothing but commands moves a session.
@@ -71,6 +73,13 @@ impl Route {
         if let Some(phrase) = &observed.start_over {
             return Ok(Self::StartOver(phrase.clone()));
         }
+        if let Some(mentioned) = &observed.mentioned
+            && policy.mode != Mode::Legacy
+            && mentioned.session != open.session
+            && state.list().any(|(number, _)| number == mentioned.session)
+        {
+            return Ok(Self::BackTo(mentioned.clone()));
+        }
         if let Some(route) = TaskRoute::of(situation, open)? {
             return Ok(Self::Task(Box::new(route)));
         }
@@ -89,7 +98,7 @@ impl Route {
     pub(super) fn opens_session(&self) -> bool {
         match self {
             Self::First | Self::Answer(Answer::Continue | Answer::Older) | Self::TakeBack(_) => false,
-            Self::Stay(_) => false,
+            Self::Stay(_) | Self::BackTo(_) => false,
             Self::Answer(Answer::Fresh) | Self::StartOver(_) => true,
             Self::Task(route) => route.opens_session(),
             Self::Weighed(weighed) => matches!(weighed.action, Action::New | Action::NewCarryOver),
@@ -114,6 +123,7 @@ pub(super) fn on_user_message(
         Route::Answer(answer) => answer::spoken(builder, message, answer, signals),
         Route::TakeBack(by) => rejoin(builder, message, signals, by),
         Route::StartOver(phrase) => start_over::start_over(builder, message, &phrase, signals),
+        Route::BackTo(mentioned) => back_to::back_to(builder, message, &mentioned, signals),
         Route::Task(route) => task::on_user_message::on_user_message(builder, message, signals, *route),
         Route::Stay(reason) => go_on(builder, message, signals, stay(reason)),
         Route::Weighed(weighed) => match weighed.action {

@@ -13,11 +13,11 @@ use toml::Value;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Language {
     /// English.
-    #[default]
     En,
     /// Chinese.
     Zh,
-    /// That of the user's message.
+    /// That of the user.
+    #[default]
     Auto,
 }
 

@@ -1,5 +1,6 @@
 //! What a session is pinned to, for people.
 
+use super::say::{say, word};
 use super::{Command, Keys, Language, nearest};
 use crate::config::Config;
 use crate::persona;
@@ -17,47 +18,48 @@ pub(super) fn notice(language: Language, keys: &Keys<'_>, session: Number, pinne
     let key = keys.of(session);
     let short =
         |version: &Option<segue_core::digest::Digest>| version.map(|version| short(&version.to_string()));
-    match (language, pinned) {
-        (Language::En, Repinned::All) => format!("{key} is held to what came with it."),
-        (Language::Zh, Repinned::All) => format!("{key} 已沿用随它带来的设定。"),
-        (Language::En, Repinned::Agent { agent: Some(agent) }) => {
-            format!("{agent} is the agent of {key} now.")
+    let l = language;
+    match pinned {
+        Repinned::All => say!(l, "{key} is held to what came with it.", "{key} 已沿用随它带来的设定。"),
+        Repinned::Agent { agent: Some(agent) } => {
+            say!(l, "{agent} is the agent of {key} now.", "{key} 的助手现在是 {agent}。")
         }
-        (Language::Zh, Repinned::Agent { agent: Some(agent) }) => format!("{key} 的助手现在是 {agent}。"),
-        (Language::En, Repinned::Agent { agent: None }) => format!("{key} has its own agent again."),
-        (Language::Zh, Repinned::Agent { agent: None }) => format!("{key} 恢复为它本来的助手。"),
-        (Language::En, Repinned::Skills { changed: false, .. }) => {
-            format!("The skills of {key} have not changed.")
+        Repinned::Agent { agent: None } => {
+            say!(l, "{key} has its own agent again.", "{key} 恢复为它本来的助手。")
         }
-        (Language::Zh, Repinned::Skills { changed: false, .. }) => format!("{key} 的技能没有变化。"),
-        (Language::En, Repinned::Skills { version, changed: true }) => match short(version) {
-            Some(version) => format!("{key} has its skills as they are now, version {version}."),
-            None => format!("{key} has no skills any more: there are none."),
+        Repinned::Skills { changed: false, .. } => {
+            say!(l, "The skills of {key} have not changed.", "{key} 的技能没有变化。")
+        }
+        Repinned::Skills { version, changed: true } => match short(version) {
+            Some(version) => say!(
+                l,
+                "{key} has its skills as they are now, version {version}.",
+                "{key} 已换用当前的技能，版本 {version}。"
+            ),
+            None => {
+                say!(l, "{key} has no skills any more: there are none.", "{key} 不再有技能：现在一个也没有。")
+            }
         },
-        (Language::Zh, Repinned::Skills { version, changed: true }) => match short(version) {
-            Some(version) => format!("{key} 已换用当前的技能，版本 {version}。"),
-            None => format!("{key} 不再有技能：现在一个也没有。"),
-        },
-        (Language::En, Repinned::Persona { changed: false, .. }) => {
-            format!("The persona of {key} has not changed.")
+        Repinned::Persona { changed: false, .. } => {
+            say!(l, "The persona of {key} has not changed.", "{key} 的人格设定没有变化。")
         }
-        (Language::Zh, Repinned::Persona { changed: false, .. }) => format!("{key} 的人格设定没有变化。"),
-        (Language::En, Repinned::Persona { version, changed: true }) => match short(version) {
-            Some(version) => format!("{key} has its persona as it is now, version {version}."),
-            None => format!("{key} has no persona any more: there is none."),
+        Repinned::Persona { version, changed: true } => match short(version) {
+            Some(version) => say!(
+                l,
+                "{key} has its persona as it is now, version {version}.",
+                "{key} 已换用当前的人格设定，版本 {version}。"
+            ),
+            None => {
+                say!(l, "{key} has no persona any more: there is none.", "{key} 不再有人格设定：现在没有。")
+            }
         },
-        (Language::Zh, Repinned::Persona { version, changed: true }) => match short(version) {
-            Some(version) => format!("{key} 已换用当前的人格设定，版本 {version}。"),
-            None => format!("{key} 不再有人格设定：现在没有。"),
-        },
-        (Language::En, Repinned::Model { model: Some(model) }) => {
-            format!("{} answers in {key} now.", described(language, model))
+        Repinned::Model { model: Some(model) } => {
+            let model = described(l, model);
+            say!(l, "{model} answers in {key} now.", "{key} 现在由 {model} 回答。")
         }
-        (Language::Zh, Repinned::Model { model: Some(model) }) => {
-            format!("{key} 现在由 {} 回答。", described(language, model))
+        Repinned::Model { model: None } => {
+            say!(l, "The usual model answers in {key} again.", "{key} 恢复由平常的模型回答。")
         }
-        (Language::En, Repinned::Model { model: None }) => format!("The usual model answers in {key} again."),
-        (Language::Zh, Repinned::Model { model: None }) => format!("{key} 恢复由平常的模型回答。"),
     }
 }
 
@@ -88,34 +90,27 @@ pub fn pinned(language: Language, pinned: &Pinned) -> String {
     let skills = pinned.skills.skills.len();
     let model = described(language, &pinned.model);
     let version = short(&pinned.skills.version.to_string());
-    let mut lines = match language {
-        Language::En => vec![
-            format!("Agent: {}", pinned.agent),
-            format!("Model: {model}"),
-            match skills {
-                0 => "Skills: none".to_owned(),
-                _ => format!("Skills: {skills}, version {version}"),
-            },
-            format!("Persona: {}", if names.is_empty() { "none".to_owned() } else { names.join(", ") }),
-        ],
-        Language::Zh => vec![
-            format!("助手：{}", pinned.agent),
-            format!("模型：{model}"),
-            match skills {
-                0 => "技能：无".to_owned(),
-                _ => format!("技能：{skills} 个，版本 {version}"),
-            },
-            format!("人格设定：{}", if names.is_empty() { "无".to_owned() } else { names.join("、") }),
-        ],
+    let (l, agent, none) = (language, &pinned.agent, word(language, "none", "无"));
+    let skills = match skills {
+        0 => say!(l, "Skills: {none}", "技能：{none}"),
+        _ => say!(l, "Skills: {skills}, version {version}", "技能：{skills} 个，版本 {version}"),
     };
+    let names = if names.is_empty() { none.to_owned() } else { names.join(word(l, ", ", "、")) };
+    let mut lines = vec![
+        say!(l, "Agent: {agent}", "助手：{agent}"),
+        say!(l, "Model: {model}", "模型：{model}"),
+        skills,
+        say!(l, "Persona: {names}", "人格设定：{names}"),
+    ];
     let worth_a_word = |diagnostic: &&persona::Diagnostic| !diagnostic.is_absence();
     lines.extend(pinned.persona.diagnostics.iter().filter(worth_a_word).map(|d| warning(language, d)));
     let wrong = pinned.skills.diagnostics.len();
     if wrong > 0 {
-        lines.push(match language {
-            Language::En => format!("! {wrong} of the skills had something wrong; /skills tells what"),
-            Language::Zh => format!("! {wrong} 个技能有问题；/skills 会说明"),
-        });
+        lines.push(say!(
+            l,
+            "! {wrong} of the skills had something wrong; /skills tells what",
+            "! {wrong} 个技能有问题；/skills 会说明"
+        ));
     }
     lines.join("\n")
 }
@@ -131,79 +126,54 @@ fn warning(language: Language, diagnostic: &persona::Diagnostic) -> String {
 }
 
 /// Tells how something differs from what the session took in, and how to take it in.
-pub fn drifted(language: Language, drifted: &Drifted) -> String {
-    match language {
-        Language::En => drifted_en(drifted),
-        Language::Zh => drifted_zh(drifted),
-    }
-}
-
-fn drifted_en(drifted: &Drifted) -> String {
-    let since = "since this session began";
+pub fn drifted(l: Language, drifted: &Drifted) -> String {
+    let how = |how: &How| match how {
+        How::Added => word(l, "was added", "新增了"),
+        How::Changed => word(l, "changed on disk", "在磁盘上改动了"),
+        How::Removed => word(l, "is gone", "不见了"),
+    };
     match drifted {
-        Drifted::SkillSnapshot { name, how } => {
-            let what = match how {
-                How::Added => "was added",
-                How::Changed => "changed on disk",
-                How::Removed => "is gone",
-            };
-            format!("skill {name} {what} {since}; /reload_skills takes it in")
+        Drifted::SkillSnapshot { name, how: what } => {
+            let what = how(what);
+            say!(
+                l,
+                "skill {name} {what} since this session began; /reload_skills takes it in",
+                "本会话开始以来，技能 {name} {what}；/reload_skills 可以采用"
+            )
         }
-        Drifted::Persona { name, how } => {
-            let what = match how {
-                How::Added => "was added",
-                How::Changed => "changed on disk",
-                How::Removed => "is gone",
-            };
-            format!("{name} {what} {since}; /reload_persona takes it in")
+        Drifted::Persona { name, how: what } => {
+            let what = how(what);
+            say!(
+                l,
+                "{name} {what} since this session began; /reload_persona takes it in",
+                "本会话开始以来，{name} {what}；/reload_persona 可以采用"
+            )
         }
-        Drifted::PersonaRefused { why } => format!("{why}; until then the session keeps what it has"),
-        Drifted::ActiveAgent { name, how: How::Removed } => {
-            format!("agent {name} is gone from the configuration; the session keeps it until /agent use NAME")
-        }
-        Drifted::ActiveAgent { name, .. } => {
-            format!("agent {name} is told something else {since}; /agent use {name} takes it in")
-        }
-        Drifted::ModelConfig { name, how: How::Removed } => {
-            format!("model {name} is gone from the configuration; the session keeps it until /model NAME")
-        }
-        Drifted::ModelConfig { name, .. } => {
-            format!("model {name} is configured differently {since}; /model {name} takes it in")
-        }
-    }
-}
-
-fn drifted_zh(drifted: &Drifted) -> String {
-    match drifted {
-        Drifted::SkillSnapshot { name, how } => {
-            let what = match how {
-                How::Added => "新增了",
-                How::Changed => "在磁盘上改动了",
-                How::Removed => "不见了",
-            };
-            format!("本会话开始以来，技能 {name} {what}；/reload_skills 可以采用")
-        }
-        Drifted::Persona { name, how } => {
-            let what = match how {
-                How::Added => "新增了",
-                How::Changed => "在磁盘上改动了",
-                How::Removed => "不见了",
-            };
-            format!("本会话开始以来，{name} {what}；/reload_persona 可以采用")
-        }
-        Drifted::PersonaRefused { why } => format!("人格设定现在无法采用（{why}）；本会话保持原样"),
-        Drifted::ActiveAgent { name, how: How::Removed } => {
-            format!("配置里已没有助手 {name}；本会话继续用它，直到 /agent use NAME")
-        }
-        Drifted::ActiveAgent { name, .. } => {
-            format!("本会话开始以来，助手 {name} 的说明改动了；/agent use {name} 可以采用")
-        }
-        Drifted::ModelConfig { name, how: How::Removed } => {
-            format!("配置里已没有模型 {name}；本会话继续用它，直到 /model NAME")
-        }
-        Drifted::ModelConfig { name, .. } => {
-            format!("本会话开始以来，模型 {name} 的设置改动了；/model {name} 可以采用")
-        }
+        Drifted::PersonaRefused { why } => say!(
+            l,
+            "{why}; until then the session keeps what it has",
+            "人格设定现在无法采用（{why}）；本会话保持原样"
+        ),
+        Drifted::ActiveAgent { name, how: How::Removed } => say!(
+            l,
+            "agent {name} is gone from the configuration; the session keeps it until /agent use NAME",
+            "配置里已没有助手 {name}；本会话继续用它，直到 /agent use NAME"
+        ),
+        Drifted::ActiveAgent { name, .. } => say!(
+            l,
+            "agent {name} is told something else since this session began; /agent use {name} takes it in",
+            "本会话开始以来，助手 {name} 的说明改动了；/agent use {name} 可以采用"
+        ),
+        Drifted::ModelConfig { name, how: How::Removed } => say!(
+            l,
+            "model {name} is gone from the configuration; the session keeps it until /model NAME",
+            "配置里已没有模型 {name}；本会话继续用它，直到 /model NAME"
+        ),
+        Drifted::ModelConfig { name, .. } => say!(
+            l,
+            "model {name} is configured differently since this session began; /model {name} takes it in",
+            "本会话开始以来，模型 {name} 的设置改动了；/model {name} 可以采用"
+        ),
     }
 }
 

@@ -1,5 +1,6 @@
 //! Sessions and decisions as lines: what `/session list`, `/status` and `/why` answer.
 
+use super::say::word;
 use super::{Language, age, duration, reason, session_named, tip};
 use crate::history::{Explained, Listed};
 use segue_core::Timestamp;
@@ -103,29 +104,19 @@ pub fn explained(language: Language, explained: &Explained, now: Timestamp) -> S
     }
 }
 
-fn verb(language: Language, action: Action) -> &'static str {
-    match (language, action) {
-        (Language::En, Action::Continue | Action::ContinueSummarize | Action::ContinueReinject) => {
-            "went on in"
+fn verb(l: Language, action: Action) -> &'static str {
+    match action {
+        Action::Continue | Action::ContinueSummarize | Action::ContinueReinject => {
+            word(l, "went on in", "留在了")
         }
-        (Language::En, Action::Ask) => "was asked about in",
-        (Language::En, Action::New | Action::NewCarryOver) => "started",
-        (Language::En, Action::Fork) => "forked",
-        (Language::En, Action::Resume) => "went back to",
-        (Language::En, Action::Merge) => "joined what was said to",
-        (Language::En, Action::Split) => "split off",
-        (Language::En, Action::Clear) => "emptied",
-        (Language::En, Action::Command) => "was a command in",
-        (Language::En, Action::Refused) => "was refused in",
-        (Language::Zh, Action::Continue | Action::ContinueSummarize | Action::ContinueReinject) => "留在了",
-        (Language::Zh, Action::Ask) => "需要确认，当时在",
-        (Language::Zh, Action::New | Action::NewCarryOver) => "开始了",
-        (Language::Zh, Action::Fork) => "分叉出",
-        (Language::Zh, Action::Resume) => "回到了",
-        (Language::Zh, Action::Merge) => "合并到",
-        (Language::Zh, Action::Split) => "拆分出",
-        (Language::Zh, Action::Clear) => "清空了",
-        (Language::Zh, Action::Command) => "是一条命令，在",
-        (Language::Zh, Action::Refused) => "被拒绝，当时在",
+        Action::Ask => word(l, "was asked about in", "需要确认，当时在"),
+        Action::New | Action::NewCarryOver => word(l, "started", "开始了"),
+        Action::Fork => word(l, "forked", "分叉出"),
+        Action::Resume => word(l, "went back to", "回到了"),
+        Action::Merge => word(l, "joined what was said to", "合并到"),
+        Action::Split => word(l, "split off", "拆分出"),
+        Action::Clear => word(l, "emptied", "清空了"),
+        Action::Command => word(l, "was a command in", "是一条命令，在"),
+        Action::Refused => word(l, "was refused in", "被拒绝，当时在"),
     }
 }

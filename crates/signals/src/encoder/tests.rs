@@ -69,7 +69,11 @@ fn a_sense_is_kept_as_its_bytes() {
 fn a_broken_encoder_is_refused_with_what_to_do() {
     assert_eq!(weights::load(b"SG").unwrap_err(), EncoderError::Truncated);
     assert_eq!(weights::load(b"something").unwrap_err(), EncoderError::NotAnEncoder);
-    for cut in [20, 40, 10_000, 3_000_000, assets::ENCODER.len() - 1] {
-        assert_eq!(weights::load(&assets::ENCODER[..cut]).unwrap_err(), EncoderError::Truncated, "{cut}");
+    for cut in [20, 40, 10_000, 3_000_000, assets::ENCODER.unwrap().len() - 1] {
+        assert_eq!(
+            weights::load(&assets::ENCODER.unwrap()[..cut]).unwrap_err(),
+            EncoderError::Truncated,
+            "{cut}"
+        );
     }
 }

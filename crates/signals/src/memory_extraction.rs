@@ -1,8 +1,8 @@
-//! P-11: what is worth keeping of a session: what people say about themselves, how they want things, what was
-//! settled and what was left open.
+//! P-11: what is extracted from a session into memory: what people say about themselves, how they want things, and what
+//! was settled.
 //!
-//! Rules over sentences, in both languages, and the summary's own lists. A question, a quotation and code say nothing
-//! about the person, and what somebody only wonders about is no fact.
+//! Rules over sentences, in both languages, and the summary's list of decisions. Questions, quotations and code are never
+//! kept, and what somebody only wonders about is no fact.
 
 use std::sync::LazyLock;
 
@@ -23,13 +23,11 @@ pub enum Kind {
     Preference,
     /// What was settled.
     Decision,
-    /// What was asked and not answered.
-    Question,
 }
 
-/// One thing worth keeping, and the place of the message that says it, as the caller counts them.
+/// One thing that was extracted, and the place of the message that says it, as the caller counts them.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Keepsake<Place> {
+pub struct Extracted<Place> {
     /// What kind of thing it is.
     pub kind: Kind,
     /// What to keep.
@@ -45,10 +43,10 @@ const SENTENCE_CHARS_MIN: usize = 5;
 const PER_MESSAGE_MAX: usize = 5;
 
 /// Words of a script with spaces are looked for as a whole, at the beginning of the sentence or anywhere.
-const PREFERENCES: &str = " i prefer | i d prefer | i would prefer | i like | i love | i really like | i hate | i dislike | i dont like | i do not like | i cant stand | i always | i never | i usually | i dont eat | i do not eat | i dont drink | im allergic | i am allergic | im vegetarian | im vegan | i am vegetarian | i am vegan | my favourite | my favorite | call me | please always | please never | from now on | in future please |\
-我喜欢|我不喜欢|我很喜欢|我更喜欢|我最喜欢|我讨厌|我偏好|我习惯|我不吃|我不喝|我吃素|我过敏|过敏|叫我|以后都|以后请|今后请|请一直|请不要再|我一般都|我从不|我总是|我比较喜欢";
-const FACTS: &str = " my name is | i live in | i live near | i moved to | i work as | i work at | i work for | i work in | im a | i am a | im an | i am an | i study | i was born | my birthday is | my wife | my husband | my partner | my son | my daughter | my kids | my mother | my father | my sister | my brother | my dog | my cat | my boss | my company | my team | my car is | my phone is | my email is | my address is | i have a | i have an | i have two | i have three | we have a | we live in | i speak |\
-我叫|我的名字|我住在|我家在|我在|我是|我有|我老婆|我老公|我妻子|我丈夫|我儿子|我女儿|我孩子|我妈|我爸|我的生日|我的公司|我们公司|我的邮箱|我的电话|我养了|我的工作|我今年";
+const PREFERENCES: &str = " i prefer | we prefer | we like | we love | we enjoy | i enjoy | we hate | we dont like | we dont eat | we are vegetarian | im into | i am into | we are into | i d prefer | i would prefer | i like | i love | i really like | i hate | i dislike | i dont like | i do not like | i cant stand | i always | i never | i usually | i dont eat | i do not eat | i dont drink | im allergic | i am allergic | im vegetarian | im vegan | i am vegetarian | i am vegan | my favourite | my favorite | call me | please always | please never | from now on | in future please |\
+我们喜欢|我们都喜欢|我们不吃|我们爱|我爱吃|我爱喝|我喜欢|我不喜欢|我很喜欢|我更喜欢|我最喜欢|我讨厌|我偏好|我习惯|我不吃|我不喝|我吃素|我过敏|过敏|叫我|以后都|以后请|今后请|请一直|请不要再|我一般都|我从不|我总是|我比较喜欢";
+const FACTS: &str = " my name is | our names are | there are two of us | there are three of us | we are two | we are three | we are a family | our budget is | my budget is | our son | our daughter | our kids | our dog | our cat | i live in | i live near | i moved to | i work as | i work at | i work for | i work in | im a | i am a | im an | i am an | i study | i was born | my birthday is | my wife | my husband | my partner | my son | my daughter | my kids | my mother | my father | my sister | my brother | my dog | my cat | my boss | my company | my team | my car is | my phone is | my email is | my address is | i have a | i have an | i have two | i have three | we have a | we live in | i speak |\
+我们一家|我们两个人|我们的预算|我的预算|我叫|我的名字|我住在|我家在|我在|我是|我有|我老婆|我老公|我妻子|我丈夫|我儿子|我女儿|我孩子|我妈|我爸|我的生日|我的公司|我们公司|我的邮箱|我的电话|我养了|我的工作|我今年";
 /// What is only imagined or wished for says nothing yet.
 const UNREAL: &str = " if i | if we | i wish | i think | i guess | maybe | i would like | i d like to | i have a question | i have a problem | im a bit | im a little | i am a bit | i have an error | i have an issue | i like that | i like it | i love it | i like this |\
 如果我|要是我|我想问|我在想|我有个问题|我有一个问题|我是想|我是说|我是不是|我在用|我有点|我在看";
@@ -64,42 +62,40 @@ fn listed(phrases: &str) -> Phrases {
 /// Finds what is worth keeping of a session, each thing once and with the message that says it.
 ///
 /// ```
-/// use segue_signals::keepsakes::{Kind, keepsakes};
+/// use segue_signals::memory_extraction::{Kind, extract};
 /// use segue_signals::{Classifier, Role};
 /// let talk = [(1, Role::User, "I'm allergic to nuts. Can you find a restaurant?")];
-/// let kept = keepsakes(&Classifier::builtin()?, talk);
+/// let kept = extract(&Classifier::builtin()?, talk);
 /// assert_eq!((kept[0].kind, kept[0].text.as_str()), (Kind::Preference, "I'm allergic to nuts."));
 /// # Ok::<(), segue_signals::LoadError>(())
 /// ```
-pub fn keepsakes<'a, Place: Copy>(
+pub fn extract<'a, Place: Copy>(
     classifier: &Classifier,
     messages: impl IntoIterator<Item = (Place, Role, &'a str)>,
-) -> Vec<Keepsake<Place>> {
-    let mut kept: Vec<Keepsake<Place>> = Vec::new();
+) -> Vec<Extracted<Place>> {
+    let mut kept: Vec<Extracted<Place>> = Vec::new();
     let mut summary = Summary::new();
     let mut sources: Vec<(String, Place)> = Vec::new();
     for (source, role, text) in messages {
         if role == Role::User {
             for (kind, text) in said_of_oneself(text) {
                 if !kept.iter().any(|known| known.text == text) {
-                    kept.push(Keepsake { kind, text, source });
+                    kept.push(Extracted { kind, text, source });
                 }
             }
         }
         summary.observe(classifier, role, text);
-        for line in summary.decisions().into_iter().chain(summary.questions()) {
+        for line in summary.decisions() {
             if !sources.iter().any(|(known, _)| *known == line) {
                 sources.push((line, source));
             }
         }
     }
-    // Only what stands at the end: a decision may have been replaced since, a question answered.
-    let lists = [(Kind::Decision, summary.decisions()), (Kind::Question, summary.questions())];
-    for (kind, text) in
-        lists.into_iter().flat_map(|(kind, list)| list.into_iter().map(move |text| (kind, text)))
-    {
-        if let Some((_, source)) = sources.iter().find(|(known, _)| *known == text) {
-            kept.push(Keepsake { kind, text, source: *source });
+    // Only what stands at the end: a decision may have been replaced since.
+    for text in summary.decisions() {
+        let source = sources.iter().find(|(known, _)| *known == text).map(|(_, source)| *source);
+        if let Some(source) = source.filter(|_| !asks(&text)) {
+            kept.push(Extracted { kind: Kind::Decision, text, source });
         }
     }
     kept
@@ -154,7 +150,7 @@ mod tests {
     fn kept(lines: &[(Role, &str)]) -> Vec<(Kind, String, usize)> {
         let classifier = Classifier::builtin().unwrap();
         let numbered = lines.iter().enumerate().map(|(at, (role, text))| (at, *role, *text));
-        keepsakes(&classifier, numbered).into_iter().map(|k| (k.kind, k.text, k.source)).collect()
+        extract(&classifier, numbered).into_iter().map(|k| (k.kind, k.text, k.source)).collect()
     }
 
     #[test]
@@ -191,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn p11_what_was_settled_and_what_was_left_open_is_kept() {
+    fn p11_what_was_settled_is_kept_and_no_question() {
         use Role::{Assistant, User};
         let talk = kept(&[
             (User, "Which hotel is nearer to the river?"),
@@ -201,6 +197,8 @@ mod tests {
             (User, "How late does the kitchen close?"),
         ]);
         assert!(talk.iter().any(|(kind, _, source)| *kind == Kind::Decision && *source == 2), "{talk:?}");
-        assert!(talk.iter().any(|(kind, _, source)| *kind == Kind::Question && *source == 4), "{talk:?}");
+        assert!(talk.iter().all(|(_, text, _)| !text.ends_with('?')), "{talk:?}");
+        let talk = kept(&[(User, "like 40k?"), (User, "we like food + hiking")]);
+        assert_eq!(talk, [(Kind::Preference, "we like food + hiking".to_owned(), 1)]);
     }
 }

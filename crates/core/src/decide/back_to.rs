@@ -1,0 +1,26 @@
+//! A message that names an earlier session goes there, and that session is latest again. Plain words count: no
+//! cooldown holds them back.
+
+use super::{Decided, DecisionBuilder, MessageSignals, Verdict};
+use crate::decision::{Action, Cause, Reason};
+use crate::entry::{Body, Resumed};
+use crate::message::{Message, Role};
+use crate::notice::Notice;
+use crate::observed::Mentioned;
+use crate::refusal::Refusal;
+
+pub(super) fn back_to(
+    mut builder: DecisionBuilder<'_>,
+    message: &Message,
+    mentioned: &Mentioned,
+    signals: MessageSignals<'_>,
+) -> Result<Decided, Refusal> {
+    let (previous, session) = (builder.latest()?, mentioned.session);
+    builder.draft.seal()?;
+    builder.draft.push(Body::Resumed(Resumed { session, from: previous, moved: None }))?;
+    let about = builder.draft.push(Body::Message(Role::User, message.clone()))?;
+    let reason = Reason::AskedInWords { phrase: mentioned.phrase.clone() };
+    let verdict = Verdict::new(Action::Resume, Cause::Intent, session).because(reason);
+    let verdict = verdict.notice(Notice::BackTo { session, previous });
+    builder.close(verdict.observing(signals.observed).about(Some(about)))
+}

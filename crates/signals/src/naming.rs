@@ -1,0 +1,355 @@
+//! Plain words that name a conversation: "back to the Japan trip", "the Japan one", 回到成都那个.
+//!
+//! Two questions: does a message want to go back to something, and which of several conversations does it name? Both are
+//! answered by the words that carry meaning; which of them a conversation has is read once ([`About`]).
+
+use std::collections::BTreeSet;
+
+use crate::phrases::{Extent, Gap, Token, tokens};
+use crate::text::is_unspaced;
+
+/// Words around a name that say nothing about which conversation is meant.
+const EMPTY: &str = "a an the that this those these my our your his her its it one ones about on of for with from to in at and or as i we you me us please pls plz ok okay so well now then yes yeah no sure anyway anyways alright right hey hi just maybe actually lets let can could would should want wanna like id ill need go going get getting come coming switch jump move take bring return back again continue resume pick up talk talking chat discuss we were was had earlier before previous last old older other first thanks instead want mean meant";
+/// Nouns for any conversation: they count only where nothing else is said.
+const GENERIC: &str = "trip thing things topic topics session sessions chat conversation conversations issue question stuff problem project plan planning discussion thread task matter subject idea work";
+/// What a message that goes back begins with, after the words above.
+const BACK: [&[&str]; 9] = [
+    &["back", "to"],
+    &["return", "to"],
+    &["returning", "to"],
+    &["back", "on"],
+    &["continue", "with"],
+    &["carry", "on", "with"],
+    &["pick", "up"],
+    &["resume"],
+    &["reopen"],
+];
+/// A name ends before these.
+const ENDS: &str = "please again now because but what how where when which who why can could would should is are do does did if while since tell show";
+const BACK_CHINESE: [&str; 16] = [
+    "回到",
+    "说回",
+    "聊回",
+    "回到刚才",
+    "接着聊",
+    "接着说",
+    "接着讲",
+    "继续聊",
+    "继续说",
+    "再说说",
+    "再聊聊",
+    "回头说",
+    "回头聊",
+    "切回",
+    "转回",
+    "接着",
+];
+/// Characters in front of a Chinese wish, and behind a name.
+const FRAME_CHINESE: [&str; 20] = [
+    "好的", "好", "那么", "那就", "那", "我们", "咱们", "我", "现在", "还是", "先", "请", "想", "要", "嗯",
+    "行", "对了", "ok", "吧", "再",
+];
+const TAIL_CHINESE: [&str; 22] = [
+    "那个话题",
+    "这个话题",
+    "那个会话",
+    "的话题",
+    "的问题",
+    "的事情",
+    "的事",
+    "那件事",
+    "那个",
+    "这个",
+    "那边",
+    "那儿",
+    "话题",
+    "会话",
+    "吧",
+    "了",
+    "啊",
+    "呢",
+    "的",
+    "那",
+    "上",
+    "里",
+];
+
+/// A wish is said at the beginning.
+const TOKENS_MAX: usize = 24;
+const NAME_TOKENS_MAX: usize = 12;
+/// A longer message says more than which conversation is meant.
+const CHOICE_TOKENS_MAX: usize = 12;
+/// How much of a name in characters must be there: its pairs overlap, so one that differs spoils two.
+const PAIRS_SHARE_MIN: f32 = 0.3;
+
+/// What a conversation is about: its words, and its pairs of neighbouring characters.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct About(BTreeSet<String>);
+
+impl About {
+    /// Reads what was said in it, such as its title and its first messages.
+    #[must_use]
+    pub fn of<'a>(texts: impl IntoIterator<Item = &'a str>) -> Self {
+        let mut known = BTreeSet::new();
+        for text in texts {
+            let read = tokens(text, 400);
+            known
+                .extend(read.list.iter().filter(|token| !is_character(token)).map(|token| stem(&token.text)));
+            known.extend(pairs(&read.list));
+        }
+        Self(known)
+    }
+}
+
+/// What a message calls a conversation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Name {
+    /// As it was written, in small letters.
+    pub phrase: String,
+    words: Vec<String>,
+    pairs: Vec<String>,
+}
+
+impl Name {
+    fn of(list: &[Token]) -> Option<Self> {
+        let is = |entries: &str, token: &Token| entries.split(' ').any(|entry| entry == token.text);
+        let words: Vec<&Token> =
+            list.iter().filter(|token| !is_character(token) && !is(EMPTY, token)).collect();
+        let telling: Vec<&Token> = words.iter().copied().filter(|token| !is(GENERIC, token)).collect();
+        let pairs: Vec<String> = pairs(list).collect();
+        // "The trip" names one where nothing else is said.
+        let words = if telling.is_empty() && pairs.is_empty() { words } else { telling };
+        let words: Vec<String> = words.into_iter().map(|token| stem(&token.text)).collect();
+        (!words.is_empty() || !pairs.is_empty()).then(|| Self { phrase: joined(list), words, pairs })
+    }
+
+    /// Tells how well it fits a conversation, from 0 to 1; 0 if a word of it was never said there.
+    #[must_use]
+    pub fn fits(&self, about: &About) -> f32 {
+        let share = |units: &[String]| {
+            units.iter().filter(|unit| about.0.contains(*unit)).count() as f32 / units.len().max(1) as f32
+        };
+        let (words, pairs) = (share(&self.words), share(&self.pairs));
+        match (self.words.is_empty(), self.pairs.is_empty()) {
+            (false, true) if words >= 1.0 => words,
+            (true, false) if pairs >= PAIRS_SHARE_MIN => pairs,
+            (false, false) if words >= 1.0 && pairs >= PAIRS_SHARE_MIN => (words + pairs) / 2.0,
+            _ => 0.0,
+        }
+    }
+}
+
+/// Reads what a message wants to go back to; nothing if it does not want to go back.
+///
+/// ```
+/// use segue_signals::naming::{About, goes_back_to};
+/// let japan = About::of(["Plan a trip to Japan in April"]);
+/// assert!(goes_back_to("ok, back to the Japan trip").is_some_and(|name| name.fits(&japan) > 0.0));
+/// assert!(goes_back_to("go back to the login page").is_some_and(|name| name.fits(&japan) == 0.0));
+/// assert_eq!(goes_back_to("I was in Japan last year"), None);
+/// ```
+#[must_use]
+pub fn goes_back_to(text: &str) -> Option<Name> {
+    let read = tokens(text, TOKENS_MAX);
+    let chinese = read.list.first().is_some_and(is_character) || read.list.iter().take(3).any(is_character);
+    if chinese { back_in_chinese(&read.list) } else { back_in_english(&read.list) }
+}
+
+fn back_in_english(list: &[Token]) -> Option<Name> {
+    let mut at = 0;
+    while at < list.len() {
+        if let Some(cue) = BACK.iter().find(|cue| begins(&list[at..], cue)) {
+            return Name::of(name_after(&list[at + cue.len()..]));
+        }
+        if !EMPTY.split(' ').any(|word| word == list[at].text) {
+            return None;
+        }
+        at += 1;
+    }
+    None
+}
+
+fn begins(list: &[Token], cue: &[&str]) -> bool {
+    list.len() > cue.len() && list.iter().zip(cue).all(|(token, word)| token.text == *word)
+}
+
+/// The words up to a comma, or up to one that begins something else.
+fn name_after(list: &[Token]) -> &[Token] {
+    let ends = |(at, token): (usize, &Token)| {
+        at > 0 && token.before != Gap::Joined || ENDS.split(' ').any(|word| word == token.text)
+    };
+    let end = list.iter().enumerate().position(ends).unwrap_or(list.len());
+    &list[..end.min(NAME_TOKENS_MAX)]
+}
+
+fn back_in_chinese(list: &[Token]) -> Option<Name> {
+    // The first clause is enough: what is wanted comes first.
+    let end =
+        list.iter().skip(1).position(|token| token.before != Gap::Joined).map_or(list.len(), |at| at + 1);
+    let mut rest = &list[..end];
+    let mut after = list.get(end..).unwrap_or_default();
+    loop {
+        if let Some(cue) = BACK_CHINESE.iter().find(|cue| starts(rest, cue)) {
+            return Name::of(without_tail(&rest[cue.chars().count()..]));
+        }
+        match FRAME_CHINESE.iter().find(|frame| starts(rest, frame)) {
+            Some(frame) => rest = &rest[units(frame)..],
+            // 好，回到成都那个
+            None if rest.is_empty() && !after.is_empty() => (rest, after) = (after, &[]),
+            None => return None,
+        }
+    }
+}
+
+/// How many tokens a phrase is: each character is one, each word in letters too.
+fn units(phrase: &str) -> usize {
+    tokens(phrase, usize::MAX).list.len()
+}
+
+fn starts(list: &[Token], phrase: &str) -> bool {
+    let wanted = tokens(phrase, usize::MAX).list;
+    !wanted.is_empty()
+        && list.len() >= wanted.len()
+        && list.iter().zip(&wanted).all(|(token, wanted)| token.text == wanted.text)
+}
+
+fn without_tail(list: &[Token]) -> &[Token] {
+    let end =
+        list.iter().skip(1).position(|token| token.before != Gap::Joined).map_or(list.len(), |at| at + 1);
+    let mut list = &list[..end.min(NAME_TOKENS_MAX)];
+    while let Some(tail) = TAIL_CHINESE.iter().find(|tail| joined(list).ends_with(**tail)) {
+        list = &list[..list.len() - units(tail)];
+    }
+    list
+}
+
+/// Reads a short answer as the name of one of several conversations; nothing if it fits none or more than one.
+///
+/// ```
+/// use segue_signals::naming::{About, names_one};
+/// let offered = [About::of(["My Spring Boot service times out"]), About::of(["Plan a trip to Japan"])];
+/// assert_eq!(names_one("the Japan one", &offered), Some(1));
+/// assert_eq!(names_one("which one?", &offered), None);
+/// ```
+#[must_use]
+pub fn names_one(text: &str, offered: &[About]) -> Option<usize> {
+    let read = tokens(text, CHOICE_TOKENS_MAX);
+    if read.extent == Extent::Cut || read.ending == Gap::Question {
+        return None;
+    }
+    let name = match goes_back_to(text) {
+        Some(name) => name,
+        None => Name::of(without_tail(&read.list))?,
+    };
+    let fits: Vec<f32> = offered.iter().map(|about| name.fits(about)).collect();
+    let best = fits.iter().copied().fold(0.0, f32::max);
+    let mut named = (0..fits.len()).filter(|at| best > 0.0 && fits[*at] >= best);
+    named.next().filter(|_| named.next().is_none())
+}
+
+fn is_character(token: &Token) -> bool {
+    token.text.chars().next().is_some_and(is_unspaced)
+}
+
+/// Neighbouring characters, two by two; one alone stands for itself.
+fn pairs(list: &[Token]) -> impl Iterator<Item = String> + '_ {
+    list.windows(2)
+        .filter(|two| two.iter().all(is_character) && two[1].before == Gap::Joined)
+        .map(|two| format!("{}{}", two[0].text, two[1].text))
+}
+
+fn joined(list: &[Token]) -> String {
+    let mut out = String::new();
+    for token in list {
+        if !out.is_empty() && !is_character(token) {
+            out.push(' ');
+        }
+        out.push_str(&token.text);
+    }
+    out
+}
+
+/// "Trips" and "trip" are one.
+fn stem(word: &str) -> String {
+    let long = word.chars().count() > 3 && !word.ends_with("ss");
+    word.strip_suffix('s').filter(|_| long).unwrap_or(word).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sessions() -> [About; 3] {
+        [
+            About::of(["plan a trip to japan for two weeks, with the jr pass", "no oven btw"]),
+            About::of(["my Spring Boot service times out under load"]),
+            About::of(["帮我规划一下成都三日游，想吃火锅"]),
+        ]
+    }
+
+    fn best(text: &str) -> Option<usize> {
+        let name = goes_back_to(text)?;
+        let fits = sessions().map(|about| name.fits(&about));
+        (0..3).filter(|at| fits[*at] > 0.0).max_by(|a, b| fits[*a].total_cmp(&fits[*b]))
+    }
+
+    #[test]
+    fn r11_plain_words_name_an_earlier_session() {
+        for (text, session) in [
+            ("ok back to the japan trip", 0),
+            ("Back to Japan: what does the rail pass cost?", 0),
+            ("let's go back to the trip please", 0),
+            ("can we return to the Spring Boot thing", 1),
+            ("resume the spring boot discussion", 1),
+            ("anyway, back to that Spring Boot service. why is it slow?", 1),
+            ("回到成都那个", 2),
+            ("好，我们回到成都的话题吧", 2),
+            ("接着聊成都三日游", 2),
+            ("那就说回成都", 2),
+        ] {
+            assert_eq!(best(text), Some(session), "{text}");
+        }
+    }
+
+    #[test]
+    fn r11_what_only_sounds_like_it_names_none() {
+        for text in [
+            "go back two lines",
+            "go back to the login page",
+            "back to school shopping list",
+            "return to sender",
+            "I am back from Japan",
+            "continue with the second paragraph",
+            "resume the download",
+            "when will we be back to normal",
+            "回到首页",
+            "接着写第二段",
+            "我想回到家",
+            "",
+            "back to",
+        ] {
+            assert_eq!(best(text), None, "{text}");
+        }
+        assert_eq!(best(&"back to ".repeat(50_000)), None);
+    }
+
+    #[test]
+    fn r14_a_choice_is_named_by_what_it_is_about() {
+        for (text, at) in [
+            ("the japan one", Some(0)),
+            ("Japan please", Some(0)),
+            ("the one about Japan", Some(0)),
+            ("spring boot", Some(1)),
+            ("the spring one", Some(1)),
+            ("成都那个", Some(2)),
+            ("回到成都那个", Some(2)),
+            ("the one", None),
+            ("which one is that?", None),
+            ("how long is the flight to japan from here and what does it cost", None),
+            ("the garden", None),
+            ("", None),
+        ] {
+            assert_eq!(names_one(text, &sessions()), at, "{text}");
+        }
+    }
+}
