@@ -21,10 +21,10 @@ impl Engine {
             state.list().map(|(number, _)| number).filter(|number| *number != latest).collect();
         others.sort_by_key(|number| Reverse((state.updated_at(*number), *number)));
         // Who names the session in which they are wants to stay.
-        let mut best = name.fits(&self.about(state, latest, None).await);
+        let mut best = name.fits(&self.what_it_is_about(state, latest, None).await);
         let mut found = None;
         for session in others.into_iter().take(SESSIONS_MAX) {
-            let fits = name.fits(&self.about(state, session, None).await);
+            let fits = name.fits(&self.what_it_is_about(state, session, None).await);
             if fits > best {
                 (best, found) = (fits, Some(session));
             }
@@ -39,14 +39,14 @@ impl Engine {
         offered.extend(question.older.map(|older| (Answer::Older, older)));
         let mut abouts = Vec::new();
         for (_, session) in &offered {
-            abouts.push(self.about(state, *session, Some(question.held)).await);
+            abouts.push(self.what_it_is_about(state, *session, Some(question.held)).await);
         }
         names_one(text, &abouts).and_then(|at| offered.get(at)).map(|(answer, _)| *answer)
     }
 
     /// Reads what a session is about: its title, and what the person said first. A message that waits for an answer of ours
     /// says nothing about the session that it waits in.
-    async fn about(&self, state: &State, session: Number, held: Option<Seq>) -> About {
+    async fn what_it_is_about(&self, state: &State, session: Number, held: Option<Seq>) -> About {
         let title = state.sessions.get(&session).and_then(|session| session.title.as_ref());
         // A session that cannot be read is found by its title alone.
         let first = self.first_words(state, session).await.ok().flatten().unwrap_or_default();

@@ -2,7 +2,7 @@
 
 use super::*;
 use jiff::civil::date;
-use segue_core::decision::{Action, Tip};
+use segue_core::decision::{Action, Alternative, Reason, Tip};
 use segue_core::digest::Digest;
 use segue_core::entry::Seq;
 use segue_core::evidence::Semantic;
