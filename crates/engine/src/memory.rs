@@ -11,7 +11,7 @@ use segue_core::memory::{self, Extracted, Kind, Remembered, Status};
 use segue_core::scope;
 use segue_core::session::{Key, Number};
 use segue_core::state::State;
-use segue_signals::memory_extraction::{self, Extracted, extract};
+use segue_signals::memory_extraction::{self, Statement, extract};
 use std::collections::BTreeSet;
 
 /// How many of a session's newest messages are looked at.
@@ -129,7 +129,7 @@ impl Engine {
         let own = told.iter().filter(|told| told.message.as_ref().is_some_and(|m| m.carried_from.is_none()));
         let lines = own.map(|told| (told.seq, speaker(told.role), told.text.as_str()));
         let found = extract(&self.classifier, lines).into_iter().filter(|found| found.source > seen);
-        let found = found.map(|Extracted { kind, text, source }| {
+        let found = found.map(|Statement { kind, text, source }| {
             let kind = match kind {
                 memory_extraction::Kind::Fact => Kind::Fact,
                 memory_extraction::Kind::Preference => Kind::Preference,

@@ -1,26 +1,41 @@
 //! Plain words count: an earlier session is named, an answer says which one, and notices are in the user's language.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
 
-use segue::{Action, Inbound, Outcome, Segue, Timestamp, scope};
+use segue::{Action, Clock, Inbound, Outcome, Segue, Timestamp, scope};
+use std::sync::{Arc, Mutex};
 
 fn me() -> scope::Key {
     "agent:main:cli:direct:me".parse().unwrap()
 }
 
+/// A clock that goes where a test puts it.
+struct Hand(Mutex<Timestamp>);
+
+impl Clock for Hand {
+    fn now(&self) -> Timestamp {
+        *self.0.lock().unwrap()
+    }
+}
+
 struct Talk {
     segue: Segue,
-    now: Timestamp,
+    clock: Arc<Hand>,
 }
 
 impl Talk {
     async fn new(settings: &str) -> Self {
-        let segue = Segue::builder().store("memory:").config(settings).build().await.unwrap();
-        Self { segue, now: "2026-03-02T09:00:00Z".parse().unwrap() }
+        let clock = Arc::new(Hand(Mutex::new("2026-03-02T09:00:00Z".parse().unwrap())));
+        let builder = Segue::builder().store("memory:").config(settings).clock(clock.clone());
+        Self { segue: builder.build().await.unwrap(), clock }
     }
 
-    async fn says(&mut self, text: &str) -> Outcome {
-        self.now += jiff_minutes(1);
-        let outcome = self.segue.receive(Inbound::user(me(), self.now, text)).await.unwrap();
+    fn wait(&self, minutes: i64) {
+        *self.clock.0.lock().unwrap() += segue::jiff::SignedDuration::from_mins(minutes);
+    }
+
+    async fn says(&self, text: &str) -> Outcome {
+        self.wait(1);
+        let outcome = self.segue.receive(Inbound::user(me(), self.segue.now(), text)).await.unwrap();
         if outcome.reply.is_none() && outcome.action != Action::Ask {
             self.segue.reply(&outcome, "Noted.").await.unwrap();
         }
@@ -28,14 +43,10 @@ impl Talk {
     }
 }
 
-fn jiff_minutes(minutes: i64) -> segue::jiff::SignedDuration {
-    segue::jiff::SignedDuration::from_mins(minutes)
-}
-
 /// FIRST-CONTACT 6 and 16: the session that is named is resumed at once, and announced.
 #[tokio::test]
 async fn r11_a_session_that_is_named_is_resumed() {
-    let mut talk = Talk::new("").await;
+    let talk = Talk::new("").await;
     talk.says("plan a trip to japan for two weeks in april").await;
     talk.says("/new").await;
     talk.says("my Spring Boot service times out under load").await;
@@ -56,9 +67,9 @@ async fn r11_a_session_that_is_named_is_resumed() {
 /// FIRST-CONTACT 17: an answer may say which session is meant.
 #[tokio::test]
 async fn r14_an_answer_may_name_the_session() {
-    let mut talk = Talk::new("lifecycle.policy = \"adaptive\"").await;
+    let talk = Talk::new("lifecycle.policy = \"adaptive\"").await;
     talk.says("plan a trip to japan for two weeks in april").await;
-    talk.now += jiff_minutes(10 * 60);
+    talk.wait(10 * 60);
     let asked = talk.says("How do I roast a chicken with lemon?").await;
     assert_eq!(asked.action, Action::Ask, "{asked:?}");
     let answered = talk.says("the japan one").await;
@@ -69,16 +80,16 @@ async fn r14_an_answer_may_name_the_session() {
 /// FIRST-CONTACT 19: a Chinese conversation has Chinese notices, also after "ok" and commands.
 #[tokio::test]
 async fn notices_are_in_the_language_of_the_conversation() {
-    let mut talk = Talk::new("").await;
+    let talk = Talk::new("").await;
     talk.says("帮我规划一下成都三日游").await;
     for command in ["/new", "/undo", "/status", "/nonsense", "/session resume 9"] {
         let reply = talk.says(command).await.reply.unwrap();
         assert!(reply.chars().any(|c| ('\u{4e00}'..='\u{9fff}').contains(&c)), "{command}: {reply}");
     }
     talk.says("/new").await;
-    let back = talk.segue.engine().request(&me(), talk.now, &segue::Request::Undo).await.unwrap();
+    let back = talk.segue.engine().request(&me(), talk.segue.now(), &segue::Request::Undo).await.unwrap();
     assert!(back.notice.unwrap().starts_with("已撤销"));
-    let mut talk = Talk::new("").await;
+    let talk = Talk::new("").await;
     talk.says("Where can I buy good ramen in 東京?").await;
     assert!(talk.says("/new").await.reply.unwrap().starts_with("Started new session"));
 }

@@ -27,7 +27,7 @@ pub enum Kind {
 
 /// One thing that was extracted, and the place of the message that says it, as the caller counts them.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Extracted<Place> {
+pub struct Statement<Place> {
     /// What kind of thing it is.
     pub kind: Kind,
     /// What to keep.
@@ -72,15 +72,15 @@ fn listed(phrases: &str) -> Phrases {
 pub fn extract<'a, Place: Copy>(
     classifier: &Classifier,
     messages: impl IntoIterator<Item = (Place, Role, &'a str)>,
-) -> Vec<Extracted<Place>> {
-    let mut kept: Vec<Extracted<Place>> = Vec::new();
+) -> Vec<Statement<Place>> {
+    let mut kept: Vec<Statement<Place>> = Vec::new();
     let mut summary = Summary::new();
     let mut sources: Vec<(String, Place)> = Vec::new();
     for (source, role, text) in messages {
         if role == Role::User {
             for (kind, text) in said_of_oneself(text) {
                 if !kept.iter().any(|known| known.text == text) {
-                    kept.push(Extracted { kind, text, source });
+                    kept.push(Statement { kind, text, source });
                 }
             }
         }
@@ -94,8 +94,8 @@ pub fn extract<'a, Place: Copy>(
     // Only what stands at the end: a decision may have been replaced since.
     for text in summary.decisions() {
         let source = sources.iter().find(|(known, _)| *known == text).map(|(_, source)| *source);
-        if let Some(source) = source.filter(|_| !asks(&text)) {
-            kept.push(Extracted { kind: Kind::Decision, text, source });
+        if let Some(source) = source {
+            kept.push(Statement { kind: Kind::Decision, text, source });
         }
     }
     kept
