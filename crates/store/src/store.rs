@@ -9,7 +9,7 @@
 use crate::commits::{Commit, Position};
 use crate::error::Error;
 use crate::leases::Leased;
-use crate::search::{Hit, Query};
+use crate::search::{Postings, Term};
 use crate::types::{
     Append, AppendId, Embedding, Page, Quarantined, QuarantinedFile, Reading, ScopePage, Subject,
 };
@@ -127,9 +127,12 @@ pub trait Catalog: Send + Sync {
 /// A full-text index of messages.
 #[async_trait]
 pub trait Search: Send + Sync {
-    /// Finds the messages of a scope that match a query, the best first; never one that was erased, or that the
-    /// query's sight does not hold.
-    async fn find(&self, scope: &Key, query: &Query) -> Result<Vec<Hit>, Error>;
+    /// Reads where some terms stand in the messages of a scope, in the order of the terms; never in an erased message.
+    /// Everything that was committed before the call is taken into account. [`find`](crate::search::find) ranks.
+    ///
+    /// Whoever indexes takes [`said`](crate::search::said) and [`terms`](crate::search::terms) of each message, and keeps
+    /// only [tokens](crate::search::TokenKey) of them.
+    async fn postings(&self, scope: &Key, terms: &[Term]) -> Result<Postings, Error>;
 }
 
 /// Embeddings of sessions and entries. They are a cache: whoever wrote them can make them again.

@@ -129,10 +129,13 @@ fn x1_announcements_of_an_older_format_are_known_by_their_entry() {
     let strip = "UPDATE standing SET mind = json_remove(mind, '$.retiring.1.entry', '$.retiring.2.entry')";
     assert_eq!(older.execute(strip, []).unwrap(), 1);
     let unlist = "DROP TRIGGER embeddings_erased; DROP TRIGGER embeddings_dropped; DROP TABLE embeddings;
-                  DROP TABLE commits; DROP TABLE named_values; DROP TABLE leases; DROP INDEX scopes_newest;
+                  DROP TABLE search_terms; DROP TABLE search_index; DROP TABLE search_messages;
+                  DROP TABLE search_scopes; DROP TABLE search_key; DROP TABLE commits; DROP TABLE named_values; DROP TABLE leases; DROP INDEX scopes_newest;
                   ALTER TABLE scopes RENAME COLUMN updated_at TO clock;
                   CREATE INDEX scopes_newest ON scopes (clock DESC, key)";
     older.execute_batch(unlist).unwrap();
+    older.execute_batch(include_str!("../src/sqlite/search.sql")).unwrap();
+    older.execute_batch(include_str!("../src/sqlite/runs.sql")).unwrap();
     older.pragma_update(None, "user_version", 6).unwrap();
     drop(older);
     let world = World::new(open_sqlite(&path).unwrap());

@@ -1,30 +1,27 @@
 //! Full-text search over the messages of one scope, in English and Chinese.
 //!
-//! Cutting text into terms and ranking are here and nowhere else: a store only hands out postings, so that every
-//! store gives the same hits. One that keeps no index is scanned.
+//! Cutting text into terms and ranking are here and nowhere else: a store only gives postings, so that every store gives
+//! the same hits. The log of a store that has no index is scanned.
 
 mod asking;
-mod bucket;
 mod mixed;
-mod packed;
-mod pile;
+mod postings;
 mod rank;
 mod sight;
 mod stem;
 mod terms;
+mod token;
 
-pub(crate) use bucket::{Bucket, Slot, fill, slots};
-pub(crate) use pile::Pile;
-pub(crate) use rank::{Corpus, Postings, Visit, meet, rank};
+pub use postings::{POSTINGS_MAX, Posting, Postings, TermPostings};
 pub use sight::{Reach, Sight};
-pub(crate) use terms::asked;
-pub use terms::{Term, named, places, share, words};
+pub use terms::{Term, named, places, share, terms, words};
+pub use token::TokenKey;
 
 use crate::error::Error;
 use crate::store::{Log, Store};
+use postings::Counting;
 use segue_core::entry::{Body, Record, Seq};
 use segue_core::scope::Key;
-use segue_core::segment;
 use segue_core::session::Number;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -57,19 +54,8 @@ pub struct Hit {
     pub score: f64,
 }
 
-/// A term in a message.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Posting {
-    pub seq: Seq,
-    pub segment: segment::Number,
-    /// How often the message has the term.
-    pub count: u32,
-    /// How many terms the message has.
-    pub length: u32,
-}
-
 /// Returns what an entry says for searching; nothing if it is no message, was erased, or repeats another session.
-pub(crate) fn said(record: &Record) -> Option<String> {
+pub fn said(record: &Record) -> Option<String> {
     record.kind.role()?;
     match record.body() {
         // What was carried over is found where it was said.
@@ -79,7 +65,7 @@ pub(crate) fn said(record: &Record) -> Option<String> {
 }
 
 /// Counts the terms of a text, and how many there are in all.
-pub(crate) fn counted(text: &str) -> (HashMap<Term, u32>, u32) {
+fn counted(text: &str) -> (HashMap<Term, u32>, u32) {
     let mut counts = HashMap::new();
     let mut length = 0_u32;
     for term in terms::terms(text) {
@@ -94,25 +80,14 @@ pub(crate) fn counted(text: &str) -> (HashMap<Term, u32>, u32) {
 ///
 /// The log of a store without an index is scanned, which takes as long as the log is.
 pub async fn find(store: &dyn Store, scope: &Key, query: &Query) -> Result<Vec<Hit>, Error> {
-    match store.search() {
-        Some(index) => index.find(scope, query).await,
-        None => scan(store, scope, query).await,
-    }
-}
-
-/// Searches a scope by reading its log.
-pub(crate) async fn scan<S: Log + ?Sized>(store: &S, scope: &Key, query: &Query) -> Result<Vec<Hit>, Error> {
-    let asked = asked(&query.text);
-    let mut pile = Pile::of(&asked);
-    let mut after = Seq::ZERO;
-    loop {
-        let page = store.tail(scope, after, PAGE).await?;
-        let Some(last) = page.last() else { break };
-        after = last.seq;
-        page.iter().for_each(|record| pile.add(record));
-    }
+    let asked = terms::asked(&query.text);
+    let wanted: Vec<Term> = asked.iter().map(|asked| asked.term).collect();
+    let postings = match store.search() {
+        Some(index) => index.postings(scope, &wanted).await?,
+        None => scan(store, scope, &wanted).await?,
+    };
     let mut hits = Vec::new();
-    for ranked in rank(&pile, &asked, &query.sight, query.limit.min(HITS_MAX))? {
+    for ranked in rank::rank(&postings, &asked, &query.sight, query.limit.min(HITS_MAX)) {
         // Someone may have erased it meanwhile.
         if let Some(record) = store.get(scope, ranked.seq).await?
             && said(&record).is_some()
@@ -121,4 +96,17 @@ pub(crate) async fn scan<S: Log + ?Sized>(store: &S, scope: &Key, query: &Query)
         }
     }
     Ok(hits)
+}
+
+/// Reads where terms stand in the log of a scope, page by page.
+pub async fn scan<S: Log + ?Sized>(store: &S, scope: &Key, wanted: &[Term]) -> Result<Postings, Error> {
+    let mut counting = Counting::new(wanted);
+    let mut after = Seq::ZERO;
+    loop {
+        let page = store.tail(scope, after, PAGE).await?;
+        let Some(last) = page.last() else { break };
+        after = last.seq;
+        page.iter().for_each(|record| counting.add(record));
+    }
+    Ok(counting.finish())
 }

@@ -3,11 +3,10 @@
 //! A question's words are seldom all in one message, so a message counts half by itself and half by what the whole
 //! session has of the question. The work is bounded: rare terms lead to the messages, common ones only weigh them.
 
-use super::Posting;
 use super::mixed::Mixed;
+use super::postings::{Posting, Postings, TermPostings};
 use super::sight::Sight;
-use super::terms::{Term, Weighed};
-use crate::error::Error;
+use super::terms::Weighed;
 use segue_core::entry::Seq;
 use segue_core::session::Number;
 use std::collections::HashMap;
@@ -22,44 +21,14 @@ const SESSION_SHARE: f64 = 0.6;
 /// How many messages are weighed at most.
 const CANDIDATES_MAX: usize = 2_000;
 
-/// How many postings of a term are looked at to find them; the newest come first.
-const LOOKED_AT_MAX: usize = 20_000;
-
 /// How many messages are weighed by common terms as well.
 const FINALISTS_MAX: usize = 200;
 
 /// How many hits a session has at most, so that one that goes on and on does not hide the others.
 const HITS_PER_SESSION_MAX: usize = 3;
 
-/// How many messages a scope has, and how many terms they have together.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Corpus {
-    pub messages: u64,
-    pub length: u64,
-}
-
-/// Whether more is wanted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Visit {
-    More,
-    Enough,
-}
-
-/// Where the terms of a scope stand.
-pub(crate) trait Postings {
-    /// Counts all messages of the scope.
-    fn corpus(&self) -> Result<Corpus, Error>;
-    /// Counts the messages that have a term.
-    fn messages(&self, term: Term) -> Result<u64, Error>;
-    /// Visits the messages that have a term, newest first.
-    fn newest(&self, term: Term, visit: &mut dyn FnMut(Posting) -> Visit) -> Result<(), Error>;
-    /// Visits those of some messages that have a term; both are in the order of the log.
-    fn among(&self, term: Term, messages: &[Seq], visit: &mut dyn FnMut(usize, Posting))
-    -> Result<(), Error>;
-}
-
 /// Visits the postings of some messages; both are in the order of the log.
-pub(crate) fn meet(postings: &[Posting], messages: &[Seq], visit: &mut dyn FnMut(usize, Posting)) {
+fn meet(postings: &[Posting], messages: &[Seq], visit: &mut dyn FnMut(usize, Posting)) {
     let mut rest = postings;
     for (at, seq) in messages.iter().enumerate() {
         rest = &rest[rest.partition_point(|posting| posting.seq < *seq)..];
@@ -73,7 +42,7 @@ pub(crate) fn meet(postings: &[Posting], messages: &[Seq], visit: &mut dyn FnMut
 
 /// A message that was found.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Ranked {
+pub(super) struct Ranked {
     pub seq: Seq,
     pub session: Number,
     pub score: f64,
@@ -138,26 +107,20 @@ impl Candidates {
     }
 }
 
-/// Ranks the messages of a scope by the terms of a query, best first.
-pub(crate) fn rank(
-    postings: &dyn Postings,
-    asked: &[Weighed],
-    sight: &Sight,
-    limit: usize,
-) -> Result<Vec<Ranked>, Error> {
-    let corpus = postings.corpus()?;
-    if corpus.messages == 0 {
-        return Ok(Vec::new());
+/// Ranks the messages of a scope by the terms of a query, best first. The postings are those of the terms, in their order.
+pub(super) fn rank(postings: &Postings, asked: &[Weighed], sight: &Sight, limit: usize) -> Vec<Ranked> {
+    if postings.messages == 0 {
+        return Vec::new();
     }
-    let mut terms = Vec::with_capacity(asked.len());
-    for asked in asked {
-        let messages = postings.messages(asked.term)?;
-        terms.push((messages, asked.term, asked.weight * rarity(corpus, messages)));
-    }
+    let worth = |(asked, found): (&Weighed, _)| {
+        let found: &TermPostings = found;
+        (found, asked.term, asked.weight * rarity(postings.messages, found.messages))
+    };
+    let mut terms: Vec<_> = asked.iter().zip(&postings.terms).map(worth).collect();
     let whole: f64 = terms.iter().map(|(_, _, worth)| worth).sum();
-    terms.retain(|(messages, ..)| *messages > 0);
-    terms.sort_by_key(|(messages, term, _)| (*messages, *term));
-    let average = corpus.length as f64 / corpus.messages as f64;
+    terms.retain(|(found, ..)| found.messages > 0);
+    terms.sort_by_key(|(found, term, _)| (found.messages, *term));
+    let average = postings.length as f64 / postings.messages as f64;
     let part = |worth: f64, posting: Posting| {
         let count = f64::from(posting.count);
         let length = 1.0 - LENGTH_SHARE + LENGTH_SHARE * f64::from(posting.length) / average.max(1.0);
@@ -165,28 +128,25 @@ pub(crate) fn rank(
     };
     let mut found = Candidates::new(terms.len());
     let mut leading = 0;
-    for (at, (_, term, worth)) in terms.iter().enumerate() {
+    for (at, (postings, _, worth)) in terms.iter().enumerate() {
         if found.messages.len() >= CANDIDATES_MAX {
             break;
         }
         leading = at + 1;
-        let mut looked_at = 0;
-        postings.newest(*term, &mut |posting| {
-            looked_at += 1;
-            if let Some(place) = found.place(posting, sight) {
-                found.set(place, at, part(*worth, posting));
+        for posting in postings.newest.iter().rev() {
+            if let Some(place) = found.place(*posting, sight) {
+                found.set(place, at, part(*worth, *posting));
             }
-            if looked_at < LOOKED_AT_MAX { Visit::More } else { Visit::Enough }
-        })?;
+        }
     }
     let finalists = found.finalists();
     let seqs: Vec<Seq> = finalists.iter().map(|place| found.messages[*place].0).collect();
-    for (at, (_, term, worth)) in terms.iter().enumerate().skip(leading) {
-        postings.among(*term, &seqs, &mut |which, posting| {
+    for (at, (postings, _, worth)) in terms.iter().enumerate().skip(leading) {
+        meet(&postings.newest, &seqs, &mut |which, posting| {
             found.set(finalists[which], at, part(*worth, posting));
-        })?;
+        });
     }
-    Ok(order(&found, sight, whole, limit))
+    order(&found, sight, whole, limit)
 }
 
 /// What a session has of the question: the best part of each term, and what its age is worth.
@@ -228,7 +188,7 @@ fn order(found: &Candidates, sight: &Sight, whole: f64, limit: usize) -> Vec<Ran
 }
 
 /// How much it says that a message has a term: the logarithm of how rare it is.
-fn rarity(corpus: Corpus, messages: u64) -> f64 {
-    let (all, with) = (corpus.messages as f64, messages as f64);
+fn rarity(all: u64, with: u64) -> f64 {
+    let (all, with) = (all as f64, with as f64);
     (1.0 + (all - with + 0.5).max(0.0) / (with + 0.5)).ln()
 }

@@ -40,7 +40,7 @@ impl Term {
 
 /// A term of a query, and how much it counts.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Weighed {
+pub(super) struct Weighed {
     pub term: Term,
     pub weight: f64,
 }
@@ -137,7 +137,7 @@ fn singles(run: &str) -> impl Iterator<Item = (Range<usize>, &str)> {
 }
 
 /// Cuts a message into terms. Single characters are terms too, for a question of one character.
-pub(super) fn terms(text: &str) -> impl Iterator<Item = Term> {
+pub fn terms(text: &str) -> impl Iterator<Item = Term> {
     placed(text).map(|(_, term)| term)
 }
 
@@ -157,7 +157,7 @@ fn placed(text: &str) -> impl Iterator<Item = (Range<usize>, Term)> {
 }
 
 /// Cuts a query into terms, each once, with how much it counts.
-pub(crate) fn asked(text: &str) -> Vec<Weighed> {
+pub(super) fn asked(text: &str) -> Vec<Weighed> {
     let mut asked: Vec<Weighed> = Vec::new();
     let mut add = |text: &str, weight: f64| {
         let term = Term::of(text);

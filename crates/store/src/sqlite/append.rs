@@ -2,9 +2,9 @@
 
 use super::commits;
 use super::fault::OrFault;
-use super::index;
 use super::query;
 use super::rows::{self, ScopeId, entry_id, micros, seq_of};
+use super::search;
 use crate::commits::Position;
 use crate::error::Error;
 use crate::types::Append;
@@ -60,7 +60,7 @@ fn write(db: &Connection, known: Option<ScopeId>, append: &Append) -> Result<App
     }
     for seq in &append.erase {
         let going = query::entry(db, entry_id(scope, *seq))?;
-        index::forget(db, scope, going.as_slice())?;
+        search::forget(db, scope, going.as_slice())?;
         erase(db, entry_id(scope, *seq))?;
     }
     let position = commits::insert(db, scope, append)?;

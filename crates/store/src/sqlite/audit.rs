@@ -58,7 +58,7 @@ fn audit_scope(db: &Connection, scope: &Key) -> Result<Vec<String>, Error> {
     if live != counted {
         problems.push(format!("the scope's row counts {counted} sessions, there are {live}"));
     }
-    problems.extend(audit_search::audit(db, id, head)?);
+    problems.extend(audit_search::audit(db, scope, id, head)?);
     for (sql, what) in STRAYS {
         let strays = count(db, sql, [id.0])?;
         if strays > 0 {
@@ -86,9 +86,7 @@ fn audit_file(db: &Connection) -> Result<Vec<String>, Error> {
         "garbage",
         "boundaries",
         "standing",
-        "postings",
-        "runs",
-        "indexed",
+        "search_scopes",
         "embeddings",
         "commits",
     ] {
@@ -105,6 +103,7 @@ fn audit_file(db: &Connection) -> Result<Vec<String>, Error> {
         problems.push(format!("{strays} entries belong to no scope"));
     }
     problems.extend(commits::audit(db)?);
+    problems.extend(audit_search::audit_all(db)?);
     if count(db, "SELECT count(*) FROM erasing", [])? > 0 {
         problems.push("entries are marked for erasing, and nobody is erasing them".to_owned());
     }

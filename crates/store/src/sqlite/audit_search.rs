@@ -1,83 +1,79 @@
 //! Compares the index for searching with the messages that it was made of.
 
 use super::fault::OrFault;
-use super::index::{Indexed, Run, buckets, indexed, runs};
-use super::query;
-use super::rows::ScopeId;
+use super::rows::{ScopeId, entry_id};
+use super::{query, search};
 use crate::error::Error;
-use crate::search::{self, Corpus, Posting, Term};
+use crate::search::{Posting, said};
 use rusqlite::Connection;
-use segue_core::entry::Seq;
+use segue_core::entry::{Record, Seq};
+use segue_core::scope::Key;
 use std::collections::BTreeMap;
 
-/// Where terms stand.
-type Places = BTreeMap<Term, Vec<Posting>>;
+/// How many messages are read at a time.
+const MESSAGES_MAX: usize = 1_000;
+
+const WRONG: &str = "the index for searching is not what the messages say";
 
 /// Says what is wrong with the index of a scope.
-pub(super) fn audit(db: &Connection, scope: ScopeId, head: Seq) -> Result<Option<String>, Error> {
-    let sound = match is_sound(db, scope, head) {
+pub(super) fn audit(db: &Connection, scope: &Key, id: ScopeId, head: Seq) -> Result<Option<String>, Error> {
+    let sound = match is_sound(db, scope, id, head) {
         // What cannot be read is not what was written; the rest of the audit says more.
         Err(Error::Damaged { .. }) => false,
         other => other?,
     };
-    Ok((!sound).then(|| "the index for searching is not what the messages say".to_owned()))
+    Ok((!sound).then(|| WRONG.to_owned()))
 }
 
-fn is_sound(db: &Connection, scope: ScopeId, head: Seq) -> Result<bool, Error> {
-    let runs = runs(db, scope)?;
-    let strays = "SELECT EXISTS (SELECT 1 FROM postings WHERE scope = ?1
-                  AND run NOT IN (SELECT run FROM runs WHERE scope = ?1))";
-    if db.query_row(strays, [scope.0], |row| row.get(0)).or_fault()? {
+fn is_sound(db: &Connection, scope: &Key, id: ScopeId, head: Seq) -> Result<bool, Error> {
+    let Some(indexed) = search::indexed(db, id)? else { return Ok(true) };
+    if indexed.through > head {
         return Ok(false);
     }
-    let Some(Indexed { through, corpus }) = indexed(db, scope)? else { return Ok(runs.is_empty()) };
-    if through > head {
+    let key = search::key(db)?;
+    let mut expected: BTreeMap<String, Vec<Posting>> = BTreeMap::new();
+    let (mut after, mut messages, mut length) = (Seq::ZERO, 0, 0);
+    loop {
+        let page = query::messages(db, id, after, indexed.through, MESSAGES_MAX)?;
+        let Some(last) = page.last() else { break };
+        after = last.seq;
+        for record in page.iter().filter(|record| said(record).is_some()) {
+            let Some((tokens, terms)) = search::tokens(&key, scope, record) else { continue };
+            messages += 1;
+            length += u64::from(terms);
+            let Record { seq, segment, .. } = *record;
+            for token in tokens.split_whitespace() {
+                let postings = expected.entry(token.to_owned()).or_default();
+                match postings.last_mut().filter(|last| last.seq == seq) {
+                    Some(last) => last.count += 1,
+                    None => postings.push(Posting { seq, segment, count: 1, length: terms }),
+                }
+            }
+        }
+    }
+    let rows = "SELECT count(*) FROM search_messages WHERE id BETWEEN ?1 AND ?2";
+    let ends = [entry_id(id, Seq::ZERO), entry_id(id, Seq(u64::MAX))];
+    let listed: i64 = db.query_row(rows, ends, |row| row.get(0)).or_fault()?;
+    if (indexed.messages, indexed.length, listed) != (messages, length, messages as i64) {
         return Ok(false);
     }
-    let mut all = Corpus::default();
-    let first = runs.first().map_or(Seq(through.0 + 1), |run| run.begin);
-    // No message stands before the first run.
-    if made(db, scope, (Seq::ZERO, Seq(first.0.saturating_sub(1))))?.1 != Corpus::default() {
-        return Ok(false);
-    }
-    for (at, run) in runs.iter().enumerate() {
-        let last = runs.get(at + 1).map_or(through, |next| Seq(next.begin.0.saturating_sub(1)));
-        let (expected, counted) = made(db, scope, (Seq(run.begin.0.saturating_sub(1)), last))?;
-        all.messages += counted.messages;
-        all.length += counted.length;
-        if counted.messages as i64 != run.messages || !is_sound_run(db, scope, *run, expected)? {
+    for (token, postings) in expected {
+        if search::of_token(db, &token)? != postings {
             return Ok(false);
         }
     }
-    Ok(all == corpus)
+    Ok(true)
 }
 
-/// Makes what stands in the index for the messages behind an entry and up to another.
-fn made(db: &Connection, scope: ScopeId, (after, through): (Seq, Seq)) -> Result<(Places, Corpus), Error> {
-    let (mut places, mut corpus) = (Places::new(), Corpus::default());
-    for record in query::messages(db, scope, after, through, usize::MAX)? {
-        let Some(text) = search::said(&record) else { continue };
-        let (counts, length) = search::counted(&text);
-        corpus.messages += 1;
-        corpus.length += u64::from(length);
-        for (term, count) in counts {
-            let posting = Posting { seq: record.seq, segment: record.segment, count, length };
-            places.entry(term).or_default().push(posting);
-        }
+/// Says what is wrong with the index as a whole: it holds as many terms of each scope as its messages have.
+pub(super) fn audit_all(db: &Connection) -> Result<Option<String>, Error> {
+    let differs = "SELECT count(*) FROM
+        (SELECT doc >> 32 AS scope, count(*) AS terms FROM search_terms GROUP BY 1) AS found
+        FULL JOIN (SELECT scope, length FROM search_scopes WHERE length > 0) AS known USING (scope)
+        WHERE terms IS NOT length";
+    match db.query_row(differs, [], |row| row.get::<_, i64>(0)).or_fault() {
+        Ok(0) => Ok(None),
+        Ok(_) | Err(Error::Damaged { .. }) => Ok(Some(WRONG.to_owned())),
+        Err(error) => Err(error),
     }
-    Ok((places, corpus))
-}
-
-fn is_sound_run(db: &Connection, scope: ScopeId, run: Run, expected: Places) -> Result<bool, Error> {
-    let mut found = Vec::new();
-    for bucket in buckets(db, scope, run.begin)? {
-        let Some(places) = bucket.unpacked(run.begin) else { return Ok(false) };
-        // Bytes too: there are several ways to write a number, and one that is ours.
-        let again = search::fill(run.begin, places.iter().map(|(term, of)| (*term, of.as_slice())));
-        if !again.eq([bucket]) {
-            return Ok(false);
-        }
-        found.extend(places);
-    }
-    Ok(found.into_iter().eq(expected))
 }

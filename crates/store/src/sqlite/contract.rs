@@ -1,10 +1,10 @@
 //! The contract of a store, kept by SQLite.
 
-use super::{Sqlite, audit, commits, embeddings, index, query, rows, search, values};
+use super::{Sqlite, audit, commits, embeddings, query, rows, search, values};
 use crate::commits::{Commit, Position};
 use crate::error::Error;
 use crate::leases::Leased;
-use crate::search::{Hit, Query};
+use crate::search::{Postings, Term};
 use crate::store::{Catalog, Embeddings, Leases, Log, Maintenance, Search, Store, Values, Watch};
 use crate::types::{Append, AppendId, Embedding, Page, Reading, ScopePage, Subject};
 use crate::values::Value;
@@ -105,18 +105,18 @@ impl Catalog for Sqlite {
 
 #[async_trait]
 impl Search for Sqlite {
-    async fn find(&self, scope: &Key, query: &Query) -> Result<Vec<Hit>, Error> {
+    async fn postings(&self, scope: &Key, terms: &[Term]) -> Result<Postings, Error> {
         let key = scope.clone();
-        if let Some(head) = self.query(move |db| index::behind(db, &key)).await? {
+        if let Some(head) = self.query(move |db| search::behind(db, &key)).await? {
             match self.index(scope, head).await {
                 Ok(()) => {}
                 // A full disk or another writer is in the way: then the log itself is read.
-                Err(Error::Unavailable { .. }) => return crate::search::scan(self, scope, query).await,
+                Err(Error::Unavailable { .. }) => return crate::search::scan(self, scope, terms).await,
                 Err(error) => return Err(error),
             }
         }
-        let (scope, query) = (scope.clone(), query.clone());
-        self.query(move |db| search::search(db, &scope, &query)).await
+        let (scope, terms) = (scope.clone(), terms.to_vec());
+        self.query(move |db| search::postings(db, &scope, &terms)).await
     }
 }
 

@@ -10,7 +10,6 @@ mod commits;
 mod contract;
 mod embeddings;
 mod fault;
-mod index;
 mod open;
 mod query;
 mod rows;

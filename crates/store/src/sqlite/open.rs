@@ -32,6 +32,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("listed.sql"),
     include_str!("impressions.sql"),
     include_str!("commits.sql"),
+    include_str!("fts.sql"),
 ];
 
 /// Opens the database for the one writer, bringing it to the newest format.
@@ -144,7 +145,7 @@ mod tests {
         let (kinds, format) = (Kind::ALL.len(), MIGRATIONS.len());
         assert_eq!(
             (kinds, format),
-            (33, 10),
+            (33, 11),
             "a new kind needs a new step in MIGRATIONS; then change both here"
         );
     }

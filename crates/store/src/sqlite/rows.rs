@@ -62,6 +62,13 @@ pub(super) fn find(db: &Connection, scope: &Key) -> Result<Option<(ScopeId, Seq)
     found.optional().or_fault()
 }
 
+/// Finds the key of a scope by its number.
+pub(super) fn key(db: &Connection, scope: ScopeId) -> Result<Key, Error> {
+    let mut query = db.prepare_cached("SELECT key FROM scopes WHERE id = ?1").or_fault()?;
+    let key: String = query.query_row([scope.0], |row| row.get(0)).or_fault()?;
+    key.parse().map_err(|error| Error::damaged("a scope's key", error))
+}
+
 const UPDATE: &str = "UPDATE scopes SET head=?1, updated_at=?2, next_session=?3, next_segment=?4, chain=?5,
      messages=?6, sessions=?7, open_segment=?8, open_session=?9, open_first=?10,
      open_messages=?11, open_digest=?12, opened_at=?13, last_user_at=?14,

@@ -1,8 +1,8 @@
 //! Sweeping: deletes the content of segments that nobody sees any more.
 
 use super::fault::OrFault;
-use super::index;
 use super::rows::{ScopeId, entry_id};
+use super::search;
 use crate::error::Error;
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
 use segue_core::entry::Seq;
@@ -20,7 +20,7 @@ pub(super) fn step(db: &mut Connection) -> Result<Option<usize>, Error> {
     });
     let Some((scope, segment, first, last)) = next.optional().or_fault()? else { return Ok(None) };
     let (first, last) = (entry_id(scope, Seq(first as u64)), entry_id(scope, Seq(last as u64)));
-    index::forget_segment(&transaction, scope, (first, last), segment, ENTRIES_MAX)?;
+    search::forget_segment(&transaction, scope, (first, last), segment, ENTRIES_MAX)?;
     let deleted = transaction
         .execute(
             "DELETE FROM entries WHERE id IN (SELECT id FROM entries WHERE id BETWEEN ?1 AND ?2

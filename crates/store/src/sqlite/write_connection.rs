@@ -2,7 +2,7 @@
 
 use super::fault::{OrFault, fault};
 use super::rows::ScopeId;
-use super::{append, index, sweep, watcher};
+use super::{append, search, sweep, watcher};
 use crate::commits::Position;
 use crate::error::Error;
 use crate::types::Append;
@@ -57,7 +57,7 @@ impl WriteConnection {
     /// Indexes some more messages of a scope for searching, and tells how far the index goes now.
     pub(super) fn index(&mut self, scope: &Key) -> Result<Seq, Error> {
         self.pages += INDEX_PAGES;
-        index::step(&mut self.db, scope)
+        search::step(&mut self.db, scope)
     }
 
     /// Writes the turns of one caller in one transaction, up to the first that cannot be.

@@ -42,41 +42,73 @@ fn count(path: &Path, what: &str) -> i64 {
     connect(path).query_row(&format!("SELECT count(*) FROM {what}"), [], |row| row.get(0)).unwrap()
 }
 
-/// Ten searches with a few messages between them would leave ten runs; a search would have to look at each.
+/// A search finds what was said since the one before.
 #[tokio::test]
-async fn small_runs_are_merged() {
+async fn the_index_follows_the_log() {
     let (_folder, path) = database();
     let mut world = open(&path);
     for n in 0..40 {
         world.say(&format!("apples and pears, number{n}")).await;
         assert_eq!(found(&world, &format!("number{n}")).await.len(), 1);
-        assert!(count(&path, "runs") <= 6, "{}", count(&path, "runs"));
+        assert_eq!(count(&path, "search_messages"), n + 1);
     }
     world.verify().await;
 }
 
-/// The number of a word is a trace as well.
+fn blocks(path: &Path) -> Vec<Vec<u8>> {
+    let db = connect(path);
+    // The first two rows count rows and name segments.
+    let mut query = db.prepare("SELECT block FROM search_index_data WHERE id > 10").unwrap();
+    query.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
+}
+
+fn terms(path: &Path) -> Vec<String> {
+    let db = connect(path);
+    let mut query = db.prepare("SELECT term FROM search_terms").unwrap();
+    query.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
+}
+
+/// The token of a word is a trace as well, and so is its place in the file.
 #[tokio::test]
-async fn p8_an_erased_word_leaves_no_number_behind() {
+async fn p8_an_erased_word_leaves_no_token_behind() {
     let (_folder, path) = database();
     let mut world = open(&path);
     world.say("the harbour is in the north").await;
     found(&world, "harbour").await;
-    let sizes = |path: &Path| -> Vec<(i64, Vec<u8>, Vec<u8>)> {
-        let db = connect(path);
-        let mut query =
-            db.prepare("SELECT term, directory, places FROM postings ORDER BY run, term").unwrap();
-        let rows = query.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).unwrap();
-        rows.map(Result::unwrap).collect()
-    };
-    let before = sizes(&path);
+    let before = terms(&path);
+    assert!(before.iter().all(|term| term.len() == 16 && !term.contains("harb")), "{before:?}");
     let secret: Seq = world.say("xylophone aardvark zeppelin quokka").await.about.unwrap();
     assert_eq!(found(&world, "zeppelin").await.len(), 1);
-    assert_ne!(sizes(&path), before);
+    let secrets: Vec<String> = terms(&path).into_iter().filter(|term| !before.contains(term)).collect();
+    assert_eq!(secrets.len(), 4);
     world.run(&Command::Erase { entries: vec![secret], along: Vec::new() }).await.unwrap();
-    assert_eq!(sizes(&path), before);
+    assert_eq!(terms(&path), before);
+    for block in blocks(&path) {
+        let block = String::from_utf8_lossy(&block).into_owned();
+        // Words of a block share their beginnings, so their ends are looked for.
+        assert!(secrets.iter().all(|secret| !block.contains(&secret[4..])), "{block}");
+    }
     assert!(found(&world, "zeppelin").await.is_empty());
     world.verify().await;
+}
+
+/// The same word has another token in another scope and in another store.
+#[tokio::test]
+async fn tokens_are_keyed_by_store_and_scope() {
+    let mut all = Vec::new();
+    for _ in 0..2 {
+        let (_folder, path) = database();
+        let mut world = open(&path);
+        let mut other = World::at(world.store.clone(), "agent:main:cli:direct:other");
+        world.say("harbour").await;
+        other.say("harbour").await;
+        assert_eq!((found(&world, "harbour").await.len(), found(&other, "harbour").await.len()), (1, 1));
+        all.extend(terms(&path));
+        world.verify().await;
+    }
+    all.sort();
+    all.dedup();
+    assert_eq!(all.len(), 4);
 }
 
 /// Nothing may outlive its erasure because something beside it cannot be read.
@@ -87,9 +119,9 @@ async fn p8_an_erasure_drops_an_index_that_cannot_be_read() {
     world.say("the harbour is in the north").await;
     let secret = world.say("the code of the harbour is 4711").await.about.unwrap();
     assert_eq!(found(&world, "harbour").await.len(), 2);
-    connect(&path).execute("UPDATE postings SET directory = x'ffff'", []).unwrap();
+    connect(&path).execute("DELETE FROM search_messages", []).unwrap();
     world.run(&Command::Erase { entries: vec![secret], along: Vec::new() }).await.unwrap();
-    assert_eq!((count(&path, "postings"), count(&path, "runs"), count(&path, "indexed")), (0, 0, 0));
+    assert_eq!((terms(&path).len(), count(&path, "search_scopes")), (0, 0));
     assert_eq!(found(&world, "harbour").await, ["the harbour is in the north"]);
     world.verify().await;
 }
@@ -147,28 +179,4 @@ fn numbers(embeddings: &[Embedding]) -> Vec<u32> {
         Subject::Entry(_) => None,
     };
     embeddings.iter().filter_map(number).collect()
-}
-
-/// A database of the format before, whose index is of another kind.
-#[tokio::test]
-async fn an_index_of_an_older_format_is_made_anew() {
-    let (_folder, path) = database();
-    let mut world = open(&path);
-    world.say("the harbour is in the north").await;
-    let scope = world.scope.clone();
-    drop(world);
-    let (older, newer) =
-        (include_str!("../../src/sqlite/search.sql"), include_str!("../../src/sqlite/runs.sql"));
-    let db = connect(&path);
-    db.execute_batch("DROP TABLE postings; DROP TABLE runs; DROP TABLE indexed").unwrap();
-    db.execute_batch(older).unwrap();
-    db.execute_batch("INSERT INTO postings VALUES (1, 77, 1, 1, 1, 3); INSERT INTO terms VALUES (1, 77, 1)")
-        .unwrap();
-    db.execute_batch("INSERT INTO indexed VALUES (1, 3, 1, 3)").unwrap();
-    db.execute_batch(newer).unwrap();
-    drop(db);
-    let world = open(&path);
-    assert_eq!(world.scope, scope);
-    assert_eq!(found(&world, "harbours").await.len(), 1);
-    world.verify().await;
 }

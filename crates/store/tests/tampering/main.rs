@@ -69,6 +69,10 @@ fn m_d3_every_changed_value_is_found() {
     for (table, columns) in template.tables() {
         for row in template.rows(&table) {
             for column in &columns {
+                // Nothing on disk proves the id of an append.
+                if (table.as_str(), column.as_str()) == ("commits", "append_id") {
+                    continue;
+                }
                 let case = template.copy();
                 if change(&case, &table, column, &row) {
                     case.must_be_found(&format!("{table}.{column} where {row}"));
@@ -159,8 +163,10 @@ fn m_d3_rows_that_were_added_are_found() {
         "INSERT INTO boundaries SELECT 77, list FROM boundaries LIMIT 1".to_owned(),
         "INSERT INTO scopes SELECT 77, key || 'x', head, updated_at, next_session, next_segment, chain, messages,
          sessions, open_segment, open_session, open_first, open_messages, open_digest, opened_at, last_user_at,
-         open_updated_at, view_from, view_skips, listed FROM scopes LIMIT 1".to_owned(),
-        "UPDATE scopes SET listed = updated_at + 1".to_owned(),
+         open_updated_at, view_from, view_skips FROM scopes LIMIT 1".to_owned(),
+        "INSERT INTO commits (scope, after, head) SELECT scope, after, head FROM commits LIMIT 1".to_owned(),
+        "INSERT INTO search_index (rowid, terms) SELECT id, '0123456789abcdef' FROM search_messages LIMIT 1".to_owned(),
+        "INSERT INTO search_index (search_index) VALUES ('delete-all')".to_owned(),
         // Two messages change places, with everything but their bodies left as it was.
         "UPDATE entries SET body = CASE id WHEN (SELECT min(id) FROM entries WHERE kind = 1)
          THEN (SELECT body FROM entries WHERE kind = 1 ORDER BY id LIMIT 1 OFFSET 1)
