@@ -57,6 +57,23 @@ On a terminal Tab completes commands, the arrow keys go through the history, Alt
 Ctrl-D ends; Ctrl-C stops a reply and keeps what was said. Without a model it says what was decided and what
 a model would be given.")]
     Chat(Chat),
+    /// Serve the HTTP interfaces: Segue's own and OpenAI's
+    #[command(after_help = "\
+Example:
+  segue serve
+  segue serve --addr 127.0.0.1:0 --store sqlite:segue.db --json
+
+The first line on standard output says where it listens. Any address but loopback needs a token: segue token add.")]
+    Serve(crate::serve_args::Serve),
+    /// Make, list and revoke the tokens of `segue serve`
+    #[command(
+        subcommand,
+        after_help = "\
+Example:
+  segue token add phone --scopes agent:main:telegram: --rights write
+  segue token revoke phone"
+    )]
+    Token(crate::serve_args::Token),
     /// Run a recorded conversation through the engine, at its own time stamps
     #[command(after_help = "\
 Example:

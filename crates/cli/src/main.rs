@@ -9,6 +9,7 @@ mod memory_args;
 mod out;
 mod paint;
 mod retention_args;
+mod serve_args;
 mod sessions_args;
 mod setup;
 mod task_args;
@@ -56,14 +57,20 @@ fn main() -> ExitCode {
 }
 
 fn run(args: args::Args) -> anyhow::Result<Exit> {
-    // What the library has to say beside its answers: deletes that failed, files that were healed.
-    let log = tracing_subscriber::fmt().with_max_level(tracing_subscriber::filter::LevelFilter::WARN);
-    log.without_time().with_target(false).with_writer(std::io::stderr).init();
+    match &args.command {
+        args::Command::Serve(serve) => commands::serve::log(serve),
+        // What the library has to say beside its answers: deletes that failed, files that were healed.
+        _ => {
+            let log = tracing_subscriber::fmt().with_max_level(tracing_subscriber::filter::LevelFilter::WARN);
+            log.without_time().with_target(false).with_writer(std::io::stderr).init();
+        }
+    }
     // A person who types at a chat holds one thread up, and what is done meanwhile needs another one.
     let runtime = match args.command {
         args::Command::Chat(_) => {
             tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?
         }
+        args::Command::Serve(_) => tokio::runtime::Builder::new_multi_thread().enable_all().build()?,
         _ => tokio::runtime::Builder::new_current_thread().enable_all().build()?,
     };
     runtime.block_on(commands::run(args))

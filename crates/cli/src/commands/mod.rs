@@ -14,8 +14,10 @@ mod recall;
 pub mod replay;
 mod retention;
 mod scopes;
+pub mod serve;
 mod sessions;
 mod task;
+mod token;
 mod verify;
 mod why;
 
@@ -44,6 +46,8 @@ pub async fn run(args: Args) -> anyhow::Result<Exit> {
         Command::Import { path, format, scope } => {
             import::run(&common, &path, format.map(Into::into), scope).await
         }
+        Command::Serve(serve) => Box::pin(serve::run(&common, &serve)).await,
+        Command::Token(verb) => token::run(&common, verb).await,
         Command::Config(verb) => config::run(&common, &verb),
         Command::Eval(options) => eval::run(&common, &options),
         Command::Completions { shell } => completions::run(shell),

@@ -9,12 +9,14 @@ mod origin;
 mod problem;
 mod read;
 mod schema;
+mod serve;
 mod values;
 
 pub use layer::Layer;
 pub use origin::{Origin, Place, Spot};
 pub use problem::{Problem, Problems, Warning};
 pub use schema::Hint;
+pub use serve::{History, Notices, Serve, Wire};
 pub use values::{ControlModel, Language, UnknownCommand};
 
 use crate::memory::Keep;
@@ -58,6 +60,8 @@ pub struct Config {
     pub limits: Limits,
     /// Which models agents use.
     pub agents: Agents,
+    /// The daemon.
+    pub serve: Serve,
     /// The models, by name.
     pub models: BTreeMap<String, Model>,
     /// Where skills are looked for.
@@ -130,6 +134,8 @@ pub struct Model {
     pub model: String,
     /// The environment variable that holds its key.
     pub api_key_env: Option<String>,
+    /// Which of OpenAI's interfaces it speaks.
+    pub wire: Wire,
     /// How long one question about where a message belongs may take.
     pub timeout: SignedDuration,
     /// What a million tokens cost that it reads.
@@ -234,6 +240,7 @@ impl Config {
             },
             limits: reader.limits(),
             agents: reader.agents(),
+            serve: reader.serve(),
             skills: Skills {
                 workspace: reader.text(&at("skills.workspace")),
                 user: reader.text(&at("skills.user")),

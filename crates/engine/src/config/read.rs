@@ -5,7 +5,7 @@ use super::origin::{Origin, Place};
 use super::problem::{Problem, Warning};
 use super::schema::Path;
 use super::values::{self, ControlModel, Language};
-use super::{Agent, Agents, Limits, Model, Overrides};
+use super::{Agent, Agents, Limits, Model, Overrides, Wire};
 use jiff::SignedDuration;
 use jiff::tz::TimeZone;
 use segue_core::observed::Share;
@@ -117,6 +117,7 @@ impl Reader<'_> {
                 .unwrap_or_default(),
             model: self.text(&path("model")),
             api_key_env: self.variable_name(&path("api_key_env")),
+            wire: self.choice(&path("wire"), Wire::ALL).unwrap_or_default(),
             timeout: self
                 .value(&path("timeout"), "write a length of time up to \"60s\", such as \"3s\"", |value| {
                     values::duration(value).filter(|timeout| *timeout <= TIMEOUT_MAX)
@@ -214,7 +215,7 @@ impl Reader<'_> {
         })
     }
 
-    fn duration(&mut self, path: &Path) -> Option<SignedDuration> {
+    pub fn duration(&mut self, path: &Path) -> Option<SignedDuration> {
         let allowed = "write a length of time longer than nothing, such as \"12h\", \"90m\" or \"7d\"";
         self.value(path, allowed, values::duration)
     }
@@ -309,7 +310,7 @@ impl Reader<'_> {
 
     /// Reads the name of an environment variable. What is not one is probably the secret itself, and is
     /// not shown.
-    fn variable_name(&mut self, path: &Path) -> Option<String> {
+    pub fn variable_name(&mut self, path: &Path) -> Option<String> {
         let (value, place) = self.settings.values.get(path)?;
         let fits = |c: char| c.is_ascii_alphanumeric() || c == '_';
         let begins = |name: &str| name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
@@ -325,7 +326,12 @@ impl Reader<'_> {
         name.map(str::to_owned)
     }
 
-    fn value<T>(&mut self, path: &Path, allowed: &str, read: impl FnOnce(&Value) -> Option<T>) -> Option<T> {
+    pub fn value<T>(
+        &mut self,
+        path: &Path,
+        allowed: &str,
+        read: impl FnOnce(&Value) -> Option<T>,
+    ) -> Option<T> {
         let (value, place) = self.settings.values.get(path)?;
         let result = read(value);
         if result.is_none() {

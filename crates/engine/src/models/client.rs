@@ -121,7 +121,7 @@ fn address(base_url: &str) -> Option<Url> {
     Some(url)
 }
 
-fn bearer(key: &Secret) -> Result<HeaderValue, Failure> {
+pub(super) fn bearer(key: &Secret) -> Result<HeaderValue, Failure> {
     let value = HeaderValue::from_str(&format!("Bearer {}", key.reveal()));
     let mut value = value.map_err(|_| Failure::Unusable(Unusable::Key))?;
     value.set_sensitive(true);
@@ -138,6 +138,7 @@ mod tests {
             base_url: base_url.to_owned(),
             model: "m".to_owned(),
             api_key_env: Some("KEY".to_owned()),
+            wire: config::Wire::default(),
             timeout: SignedDuration::from_secs(3),
             price_in: None,
             price_out: None,

@@ -10,6 +10,7 @@ mod absent;
 mod client;
 #[cfg(feature = "models")]
 mod deltas;
+mod endpoint;
 mod failure;
 mod secret;
 #[cfg(feature = "models")]
@@ -26,6 +27,7 @@ pub use absent::Client;
 pub use client::Client;
 #[cfg(feature = "models")]
 pub use deltas::Deltas;
+pub use endpoint::{Endpoint, Patience};
 pub use failure::{Failure, Flaw, Unusable};
 pub use secret::Secret;
 pub use types::{Completion, Format, Message, Options, Role, Usage};

@@ -29,6 +29,7 @@ pub(crate) mod contents;
 mod dress;
 mod facts;
 pub(crate) mod intent;
+pub mod op;
 pub mod record;
 pub(crate) mod resolve;
 mod return_road;

@@ -5,7 +5,7 @@ use crate::setup;
 use anyhow::{Context as _, bail};
 use jiff::SignedDuration;
 use segue_core::pins;
-use segue_engine::config::{Config, Model};
+use segue_engine::config::{Config, Model, Wire};
 use segue_engine::models::{Client, Failure, Flaw, Message};
 use std::future::pending;
 use std::io;
@@ -194,6 +194,7 @@ fn unnamed(url: &str, name: &str) -> anyhow::Result<Model> {
         base_url,
         model,
         api_key_env,
+        wire: Wire::default(),
         timeout: TIMEOUT,
         price_in: None,
         price_out: None,

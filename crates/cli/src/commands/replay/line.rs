@@ -1,12 +1,12 @@
 //! A line of a recorded conversation.
 
-use super::op::Op;
 use anyhow::{Context as _, bail};
 use segue_core::Timestamp;
 use segue_core::message::{Message, MessageId, Reasoning, Role};
 use segue_core::session;
 use segue_core::task::intent::MessageIntent;
 use segue_engine::route::{Address, Peer, Routing, route};
+use segue_engine::tasks::op::Op;
 use segue_engine::{Engine, Inbound, Outcome, Target};
 use serde_json::Value;
 

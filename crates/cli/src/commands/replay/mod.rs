@@ -3,7 +3,6 @@
 mod against;
 mod draw;
 mod line;
-mod op;
 
 use crate::args::{Common, Replay};
 use crate::{Exit, input, json, out, setup};

@@ -1,7 +1,9 @@
-//! What a host does with a task, as a line of a replay says it.
+//! What a host does with a task, as a line of a replay or a body of the HTTP interface says it.
 
-use super::line::{short, word};
-use anyhow::{Context as _, bail};
+use crate::engine::Engine;
+use crate::error::Error;
+use crate::outcome::Outcome;
+use crate::request::Request;
 use segue_core::decide::{TaskCommand, TaskVerb};
 use segue_core::entry::Seq;
 use segue_core::refusal::Refusal;
@@ -12,12 +14,25 @@ use segue_core::task::identity::Description;
 use segue_core::task::node::Edge;
 use segue_core::task::observation::{Note, NoteKind, Observation};
 use segue_core::task::path::WorkPath;
-use segue_engine::{Engine, Outcome, Request};
 use serde_json::Value;
 
 /// The operations, as an error lists them.
 const OPS: &str = "start, ask, respond, finish, confirm, interrupt, incorporate, abort, note, file_read, file_write, \
                    command, plan, relations, flush, compact and resume";
+
+/// How much of a wrong word is repeated, in characters.
+const SHOWN_CHARS_MAX: usize = 60;
+
+/// Why something is not an operation, in one sentence.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct BadOp(String);
+
+impl BadOp {
+    fn of(why: impl ToString) -> Self {
+        Self(why.to_string())
+    }
+}
 
 /// An operation.
 #[derive(Debug, Clone)]
@@ -32,13 +47,13 @@ pub enum Op {
 
 impl Op {
     /// Reads an operation.
-    pub fn parse(name: &str, value: &Value) -> anyhow::Result<Self> {
-        let text = |field: &str| -> anyhow::Result<String> { Ok(word(value, field)?.unwrap_or_default()) };
+    pub fn parse(name: &str, value: &Value) -> Result<Self, BadOp> {
+        let text = |field: &str| -> Result<String, BadOp> { Ok(word(value, field)?.unwrap_or_default()) };
         let observe = |observation| Ok(Self::Verb(TaskVerb::Observe { observations: vec![observation] }));
         Ok(Self::Verb(match name {
             "start" => {
                 let given = word(value, "task")?.or(word(value, "description")?);
-                let description = given.map(|task| Description::new(&task)).transpose()?;
+                let description = given.map(|task| Description::new(&task)).transpose().map_err(BadOp::of)?;
                 TaskVerb::Start { description, message: None, cut: None }
             }
             "ask" => TaskVerb::Ask { question: text("question")? },
@@ -54,11 +69,11 @@ impl Op {
             "note" => {
                 let kind = word(value, "kind")?.unwrap_or_else(|| "note".to_owned());
                 let kind = NoteKind::named(&kind)
-                    .with_context(|| format!("there is no kind of note \"{}\"", short(&kind)))?;
+                    .ok_or_else(|| BadOp(format!("there is no kind of note \"{}\"", short(&kind))))?;
                 return observe(Observation::Note(Note::text(kind, text("text")?)));
             }
             "file_read" | "file_write" => {
-                let path = WorkPath::new(&text("path")?)?;
+                let path = WorkPath::new(&text("path")?).map_err(BadOp::of)?;
                 let content = Blob::of(text("content")?.as_bytes());
                 return observe(match name {
                     "file_read" => Observation::FileRead { path, content },
@@ -67,14 +82,15 @@ impl Op {
             }
             "command" => {
                 let exit_code = value.get("exit_code").and_then(Value::as_i64);
-                let exit_code = exit_code.map(i32::try_from).transpose()?;
+                let exit_code = exit_code.map(i32::try_from).transpose().map_err(BadOp::of)?;
                 let output = Blob::of(text("output")?.as_bytes());
                 return observe(Observation::Command { command: text("command")?, exit_code, output });
             }
             "plan" => return observe(Observation::Plan { text: text("text")? }),
             "relations" => {
                 let edges = value.get("edges").cloned().unwrap_or_default();
-                let edges: Vec<Edge> = serde_json::from_value(edges).context("\"edges\" cannot be read")?;
+                let edges: Vec<Edge> = serde_json::from_value(edges)
+                    .map_err(|error| BadOp(format!("\"edges\" cannot be read: {error}")))?;
                 return observe(Observation::Relations { edges });
             }
             "flush" => TaskVerb::Flush,
@@ -82,13 +98,18 @@ impl Op {
                 let kind = word(value, "kind")?;
                 let kind = kind.map(|kind| {
                     CommitKind::named(&kind)
-                        .with_context(|| format!("there is no kind of commit \"{}\"", short(&kind)))
+                        .ok_or_else(|| BadOp(format!("there is no kind of commit \"{}\"", short(&kind))))
                 });
                 TaskVerb::Compact { summary: text("summary")?, kind: kind.transpose()? }
             }
             "resume" => return Ok(Self::Resume),
-            _ => bail!("there is no operation \"{}\": there are {OPS}", short(name)),
+            _ => return Err(BadOp(format!("there is no operation \"{}\": there are {OPS}", short(name)))),
         }))
+    }
+
+    /// Tells whether it may begin a scope.
+    pub fn begins(&self) -> bool {
+        matches!(self, Self::Verb(TaskVerb::Start { .. }))
     }
 
     /// Does it.
@@ -97,7 +118,7 @@ impl Op {
         engine: &Engine,
         scope: &scope::Key,
         at: segue_core::Timestamp,
-    ) -> Result<Outcome, segue_engine::Error> {
+    ) -> Result<Outcome, Error> {
         match self {
             Self::Resume => engine.come_back(scope, at).await,
             Self::Interrupt(said) => engine.interrupt(scope, at, said).await,
@@ -108,7 +129,7 @@ impl Op {
         }
         .map_err(|error| match error {
             // A scope in which nothing was said has no task.
-            segue_engine::Error::NoScope { .. } => segue_engine::Error::Refused(Refusal::NothingSaid),
+            Error::NoScope { .. } => Error::Refused(Refusal::NothingSaid),
             error => error,
         })
     }
@@ -118,5 +139,23 @@ impl Op {
         let fields = ["task", "question", "summary", "reason", "text", "path", "command"];
         let words = fields.iter().find_map(|field| value.get(*field).and_then(Value::as_str));
         format!("[{name}] {}", words.unwrap_or_default()).trim_end().to_owned()
+    }
+}
+
+/// Reads a field that is a text, if it is there.
+fn word(value: &Value, field: &str) -> Result<Option<String>, BadOp> {
+    match value.get(field) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text.clone())),
+        // People write ids as numbers.
+        Some(Value::Number(number)) => Ok(Some(number.to_string())),
+        Some(_) => Err(BadOp(format!("\"{field}\" is not text"))),
+    }
+}
+
+fn short(text: &str) -> String {
+    match text.char_indices().nth(SHOWN_CHARS_MAX) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+        None => text.to_owned(),
     }
 }

@@ -1,0 +1,67 @@
+//! The guard: no request passes without a caller.
+
+use super::Caller;
+use crate::app::App;
+use crate::problem::Problem;
+use axum::extract::{Request, State};
+use axum::http::header::AUTHORIZATION;
+use axum::middleware::Next;
+use axum::response::{IntoResponse as _, Response};
+use std::sync::Arc;
+use tokio::time::Instant;
+
+/// Who is let in without a token.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Access {
+    /// Everyone, as long as no token was ever made: the server listens on loopback only.
+    Loopback,
+    /// Nobody.
+    TokensOnly,
+}
+
+/// Finds out who asks, and puts the [`Caller`] into the request.
+pub(crate) async fn guard(State(app): State<Arc<App>>, mut request: Request, next: Next) -> Response {
+    let header = request.headers().get(AUTHORIZATION).map(|value| value.to_str().unwrap_or_default());
+    let secret = header.and_then(bearer).map(str::to_owned);
+    match admit(&app, secret.as_deref()).await {
+        Ok(caller) => {
+            request.extensions_mut().insert(caller);
+            next.run(request).await
+        }
+        Err(problem) => problem.into_response(),
+    }
+}
+
+async fn admit(app: &App, secret: Option<&str>) -> Result<Caller, Problem> {
+    let now = app.engine.now();
+    let token = match secret {
+        Some(secret) => app.tokens.find(secret, now).await.map_err(failed)?,
+        None => None,
+    };
+    let caller = match token {
+        Some(token) => Caller::Holder(Arc::new(token)),
+        None if app.access == Access::Loopback && !app.tokens.any().await.map_err(failed)? => Caller::Local,
+        None if secret.is_some() => {
+            return Err(Problem::unauthorized("the token is unknown, revoked or expired"));
+        }
+        None => return Err(Problem::unauthorized("there is no token in the request")),
+    };
+    let per_minute = app.serve().requests_per_minute;
+    app.rates.take(caller.id(), per_minute, Instant::now()).map_err(|wait| {
+        let detail = format!("at most {per_minute} requests a minute are taken from one token");
+        Problem::too_many(wait.as_secs_f64().ceil() as u64, detail)
+    })?;
+    Ok(caller)
+}
+
+fn bearer(header: &str) -> Option<&str> {
+    let (scheme, secret) = header.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| secret.trim())
+}
+
+fn failed(error: super::TokenError) -> Problem {
+    match error {
+        super::TokenError::Store(error) => error.into(),
+        other => Problem::unavailable(other.to_string()),
+    }
+}

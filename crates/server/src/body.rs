@@ -1,0 +1,156 @@
+//! Bodies and paths: read within bounds, refused with a clear word.
+
+use crate::app::App;
+use crate::auth::Caller;
+use crate::problem::Problem;
+use axum::body::{Bytes, to_bytes};
+use axum::extract::rejection::{PathRejection, QueryRejection};
+use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
+use axum::http::header::CONTENT_TYPE;
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, Method};
+use axum::response::{IntoResponse as _, Response};
+use segue_core::scope;
+use serde::de::DeserializeOwned;
+use std::sync::Arc;
+use tokio::time::timeout;
+
+/// A JSON body.
+pub(crate) struct Body<T>(pub(crate) T);
+
+/// A JSON body that may be left out.
+pub(crate) struct Optional<T>(pub(crate) T);
+
+impl<T: DeserializeOwned> FromRequest<Arc<App>> for Body<T> {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, app: &Arc<App>) -> Result<Self, Problem> {
+        check_type(request.headers())?;
+        parse(&read(request, app).await?).map(Self)
+    }
+}
+
+impl<T: DeserializeOwned + Default> FromRequest<Arc<App>> for Optional<T> {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, app: &Arc<App>) -> Result<Self, Problem> {
+        let typed = check_type(request.headers());
+        let bytes = read(request, app).await?;
+        if bytes.iter().all(u8::is_ascii_whitespace) {
+            return Ok(Self(T::default()));
+        }
+        typed?;
+        parse(&bytes).map(Self)
+    }
+}
+
+/// Reads the whole body, within the bounds of the configuration.
+pub(crate) async fn read(request: Request, app: &App) -> Result<Bytes, Problem> {
+    let settings = app.serve();
+    let (bytes_max, patience) = (settings.body_bytes_max, settings.body_timeout.unsigned_abs());
+    let too_large = || {
+        Problem::too_large(format!("a body has at most {bytes_max} bytes"))
+            .hint("serve.body_bytes_max of the configuration is the bound")
+    };
+    let length =
+        request.headers().get("content-length").and_then(|length| length.to_str().ok()?.parse().ok());
+    if length.is_some_and(|length: usize| length > bytes_max) {
+        return Err(too_large());
+    }
+    match timeout(patience, to_bytes(request.into_body(), bytes_max)).await {
+        Ok(Ok(bytes)) => Ok(bytes),
+        Ok(Err(error)) => {
+            let why = std::error::Error::source(&error).map(ToString::to_string).unwrap_or_default();
+            match why.contains("length limit") {
+                true => Err(too_large()),
+                false => Err(Problem::malformed("the body broke off")),
+            }
+        }
+        Err(_) => Err(Problem::malformed("the body took too long to arrive")),
+    }
+}
+
+fn check_type(headers: &HeaderMap) -> Result<(), Problem> {
+    let kind = headers.get(CONTENT_TYPE).map(|kind| kind.to_str().unwrap_or_default());
+    let essence = kind.map(|kind| kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase());
+    match essence.as_deref() {
+        Some("application/json") => Ok(()),
+        Some(kind) if kind.starts_with("application/") && kind.ends_with("+json") => Ok(()),
+        Some(kind) => Err(Problem::media(format!("the body is said to be {kind:?}"))),
+        None => Err(Problem::media("the request does not say what its body is")),
+    }
+}
+
+/// Reads JSON: what is no JSON is malformed, what has the wrong fields is wrong.
+pub(crate) fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
+    serde_json::from_slice(bytes).map_err(|error| match error.classify() {
+        serde_json::error::Category::Data => Problem::wrong(format!("the body is wrong: {error}")),
+        _ => Problem::malformed(format!("the body is no JSON: {error}")),
+    })
+}
+
+/// The query of a request.
+pub(crate) struct Asked<T>(pub(crate) T);
+
+impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Asked<T> {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        let read: Result<Query<T>, QueryRejection> = Query::from_request_parts(parts, state).await;
+        match read {
+            Ok(Query(query)) => Ok(Self(query)),
+            Err(error) => Err(Problem::wrong(format!("the query is wrong: {}", error.body_text()))),
+        }
+    }
+}
+
+/// The parts of a path.
+pub(crate) struct At<T>(pub(crate) T);
+
+impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for At<T> {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        let read: Result<Path<T>, PathRejection> = Path::from_request_parts(parts, state).await;
+        match read {
+            Ok(Path(path)) => Ok(Self(path)),
+            Err(error) => Err(Problem::wrong(format!("the path is wrong: {}", error.body_text()))
+                .hint("percent-encode the parts of a path")),
+        }
+    }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for Caller {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
+        let caller = parts.extensions.get::<Self>().cloned();
+        caller.ok_or_else(|| Problem::unauthorized("there is no token in the request"))
+    }
+}
+
+/// Reads the scope of a path. What the caller may not know of is not there.
+pub(crate) fn scope(caller: &Caller, text: &str) -> Result<scope::Key, Problem> {
+    let key: scope::Key = match text.parse() {
+        Ok(key) => key,
+        Err(error) => {
+            let error: scope::KeyError = error;
+            return Err(Problem::wrong(format!("{text:?} is no scope: {error}")));
+        }
+    };
+    caller.check(&key)?;
+    Ok(key)
+}
+
+/// Answers for paths that are not there.
+pub(crate) async fn no_such_path(method: Method, request: Request) -> Response {
+    let path = request.uri().path();
+    Problem::not_found(format!("there is no {method} {path}"))
+        .hint("/api/docs describes Segue's own interface, /v1 is OpenAI's")
+        .into_response()
+}
+
+/// Answers for methods that a path does not have.
+pub(crate) async fn no_such_method(method: Method, request: Request) -> Response {
+    Problem::method(format!("{} takes no {method}", request.uri().path())).into_response()
+}

@@ -1,0 +1,131 @@
+//! Idempotency keys: the same key gives the same answer, also after a restart.
+
+use crate::app::App;
+use crate::auth::Caller;
+use crate::body;
+use crate::problem::Problem;
+use crate::values::Space;
+use axum::body::{Body, to_bytes};
+use axum::extract::{Request, State};
+use axum::http::header::CONTENT_TYPE;
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
+use axum::middleware::Next;
+use axum::response::{IntoResponse as _, Response};
+use jiff::SignedDuration;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// The longest key, in bytes.
+const KEY_BYTES_MAX: usize = 255;
+
+/// How long an answer is kept.
+const KEPT: SignedDuration = SignedDuration::from_hours(7 * 24);
+
+/// The longest answer that is kept.
+const ANSWER_BYTES_MAX: usize = 8 << 20;
+
+/// The key of a request, for handlers that write messages.
+#[derive(Debug, Clone)]
+pub(crate) struct Key(pub(crate) String);
+
+impl Key {
+    /// Returns the id that a message of the request gets unless it has one: a request that was done, and whose answer
+    /// was lost in a crash, is then recognised by the engine.
+    pub(crate) fn message_id(&self) -> String {
+        format!("idempotency:{}", self.0)
+    }
+}
+
+/// An answer as it was given.
+#[derive(Serialize, Deserialize)]
+struct Answer {
+    /// What the request was, so that a key is not used for two.
+    request: String,
+    status: u16,
+    headers: Vec<(String, String)>,
+    body: String,
+}
+
+/// Answers a repeated request as the first one was answered.
+pub(crate) async fn replay(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
+    let key = request.headers().get("idempotency-key");
+    let (Some(key), &Method::POST) = (key, request.method()) else { return next.run(request).await };
+    match key.to_str() {
+        Ok(key) if !key.is_empty() && key.len() <= KEY_BYTES_MAX => {
+            let key = key.to_owned();
+            once(&app, key, request, next).await.unwrap_or_else(|problem| problem.into_response())
+        }
+        _ => Problem::wrong(format!("an Idempotency-Key has 1 to {KEY_BYTES_MAX} printable characters"))
+            .into_response(),
+    }
+}
+
+async fn once(app: &App, key: String, request: Request, next: Next) -> Result<Response, Problem> {
+    let caller = request.extensions().get::<Caller>().map_or("", Caller::id);
+    let path = request.uri().path_and_query().map_or("", |path| path.as_str());
+    let name = blake3::hash(format!("{caller}\n{path}\n{key}").as_bytes()).to_hex().to_string();
+    let (parts, body) = request.into_parts();
+    let bytes = body::read(Request::from_parts(parts.clone(), body), app).await?;
+    let digest = blake3::hash(&bytes).to_hex().to_string();
+    let waits = app.key_turns.of(&name);
+    let _turn = waits.lock().await;
+    let now = app.engine.now();
+    if let Some(answer) = app.values.get::<Answer>(Space::Answer, &name, now).await? {
+        if answer.request != digest {
+            return Err(Problem::wrong("the Idempotency-Key was used for another request")
+                .hint("use a new key for every new request"));
+        }
+        app.metrics.replays.add(&[], 1);
+        return Ok(again(answer));
+    }
+    let mut request = Request::from_parts(parts, Body::from(bytes));
+    request.extensions_mut().insert(Key(key));
+    let response = next.run(request).await;
+    let is_stream = is_stream(response.headers());
+    if is_stream || !is_final(response.status()) {
+        return Ok(response);
+    }
+    let (parts, body) = response.into_parts();
+    let bytes = to_bytes(body, usize::MAX).await.map_err(|_| Problem::upstream("the answer broke off"))?;
+    if bytes.len() <= ANSWER_BYTES_MAX
+        && let Ok(text) = std::str::from_utf8(&bytes)
+    {
+        let kept = parts.headers.iter().filter(|(name, _)| *name == CONTENT_TYPE || is_ours(name));
+        let header = |(name, value): (&HeaderName, &HeaderValue)| {
+            Some((name.as_str().to_owned(), value.to_str().ok()?.to_owned()))
+        };
+        let headers = kept.filter_map(header).collect();
+        let answer =
+            Answer { request: digest, status: parts.status.as_u16(), headers, body: text.to_owned() };
+        let expires = now.checked_add(KEPT).ok();
+        app.values.put(Space::Answer, &name, &answer, expires).await?;
+    }
+    Ok(Response::from_parts(parts, Body::from(bytes)))
+}
+
+/// A failure may pass: only what was done or will never be done is answered the same way again.
+fn is_final(status: StatusCode) -> bool {
+    !status.is_server_error()
+        && !matches!(status, StatusCode::TOO_MANY_REQUESTS | StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN)
+}
+
+fn is_stream(headers: &HeaderMap) -> bool {
+    let kind = headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+    kind.is_some_and(|kind| kind.starts_with("text/event-stream"))
+}
+
+fn is_ours(name: &HeaderName) -> bool {
+    name.as_str().starts_with("x-segue-")
+}
+
+fn again(answer: Answer) -> Response {
+    let mut response = Response::new(Body::from(answer.body));
+    *response.status_mut() = StatusCode::from_u16(answer.status).unwrap_or(StatusCode::OK);
+    for (name, value) in answer.headers {
+        if let (Ok(name), Ok(value)) = (name.parse::<HeaderName>(), value.parse::<HeaderValue>()) {
+            response.headers_mut().insert(name, value);
+        }
+    }
+    response.headers_mut().insert("idempotent-replayed", HeaderValue::from_static("true"));
+    response
+}

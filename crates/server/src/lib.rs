@@ -1,0 +1,26 @@
+//! The daemon of Segue: its own HTTP interface and an OpenAI-compatible one, in front of one [`Engine`].
+//!
+//! Handlers translate; the engine does. [`Server::run`] takes a listener and runs until it is told to stop.
+//!
+//! [`Engine`]: segue_engine::Engine
+
+mod app;
+pub mod auth;
+mod body;
+mod connection;
+mod docs;
+mod events;
+mod health;
+mod idempotency;
+mod metrics;
+mod observe;
+mod openai;
+mod own;
+mod problem;
+mod server;
+mod turns;
+pub mod values;
+mod workers;
+
+pub use app::{Keys, Options};
+pub use server::{Handle, Server, StartError};

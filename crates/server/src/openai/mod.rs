@@ -1,0 +1,54 @@
+//! The OpenAI-compatible interface.
+
+mod chat;
+mod conversations;
+mod history;
+mod models;
+mod relay;
+mod reply;
+mod responses;
+mod said;
+mod scope;
+mod sse;
+mod turn;
+pub(crate) mod upstream;
+
+use crate::app::App;
+use crate::problem::Problem;
+use axum::Router;
+use axum::extract::Request;
+use axum::middleware::Next;
+use axum::response::Response;
+use axum::routing::{get, post};
+use std::sync::Arc;
+
+pub(crate) fn router() -> Router<Arc<App>> {
+    Router::new()
+        .route("/v1/models", get(models::list))
+        .route("/v1/models/{model}", get(models::show))
+        .route("/v1/chat/completions", post(chat::create))
+        .route("/v1/responses", post(responses::create))
+        .route("/v1/responses/{id}", get(responses::show).delete(responses::delete))
+        .route("/v1/responses/{id}/cancel", post(responses::cancel))
+        .route("/v1/responses/{id}/input_items", get(responses::input_items))
+        .route("/v1/conversations", post(conversations::create))
+        .route(
+            "/v1/conversations/{id}",
+            get(conversations::show).post(conversations::change).delete(conversations::delete),
+        )
+        .route("/v1/conversations/{id}/items", get(conversations::list_items).post(conversations::add_items))
+        .route(
+            "/v1/conversations/{id}/items/{item}",
+            get(conversations::show_item).delete(conversations::delete_item),
+        )
+}
+
+/// Gives errors in the shape that OpenAI's clients read.
+pub(crate) async fn errors(request: Request, next: Next) -> Response {
+    let is_theirs = request.uri().path().starts_with("/v1/");
+    let response = next.run(request).await;
+    match response.extensions().get::<Problem>().filter(|_| is_theirs) {
+        Some(problem) => problem.for_openai(),
+        None => response,
+    }
+}

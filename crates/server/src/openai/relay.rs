@@ -1,0 +1,230 @@
+//! Relays: from an upstream to a client, piece by piece, storing the reply when it is whole and before the client is
+//! told that it is.
+
+use super::chat::ChatPieces;
+use super::reply::Reply;
+use super::sse::{Decoder, Event, written};
+use super::turn::Turn;
+use super::upstream::{Api, Upstream, whole};
+use crate::app::App;
+use crate::problem::Problem;
+use axum::body::{Body, Bytes};
+use axum::http::StatusCode;
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use axum::response::{IntoResponse as _, Response};
+use serde_json::{Value, json};
+use std::convert::Infallible;
+use std::sync::Arc;
+use tokio::sync::mpsc;
+
+/// How many pieces wait for a slow client before the upstream has to.
+const PIECES_MAX: usize = 64;
+
+/// Passes a request through untouched. Nothing is stored.
+pub(crate) async fn through(
+    app: &App,
+    upstream: &Upstream,
+    api: Api,
+    fields: &Value,
+) -> Result<Response, Problem> {
+    let answer = upstream.send(api, fields, &app.metrics).await?;
+    let (status, kind) = head(&answer);
+    let body = Body::from_stream(futures_util::stream::unfold(Some(answer), |answer| async move {
+        let mut answer = answer?;
+        match answer.chunk().await {
+            Ok(Some(chunk)) => Some((Ok(chunk), Some(answer))),
+            Ok(None) => None,
+            // The client sees a connection that broke off, as it would without us.
+            Err(error) => Some((Err(std::io::Error::other(error.without_url())), None)),
+        }
+    }));
+    Ok((status, [(CONTENT_TYPE, kind)], body).into_response())
+}
+
+/// Passes on an upstream's answer as it is.
+pub(crate) async fn passed_on(answer: reqwest::Response) -> Result<Response, Problem> {
+    let (status, kind) = head(&answer);
+    let retry_after = answer.headers().get("retry-after").cloned();
+    let bytes = whole(answer).await?;
+    let mut response = (status, [(CONTENT_TYPE, kind)], bytes).into_response();
+    if let Some(after) = retry_after {
+        response.headers_mut().insert("retry-after", after);
+    }
+    Ok(response)
+}
+
+fn head(answer: &reqwest::Response) -> (StatusCode, String) {
+    let kind = answer.headers().get("content-type").and_then(|kind| kind.to_str().ok());
+    let kind = kind.unwrap_or("application/json").to_owned();
+    (answer.status(), kind)
+}
+
+/// The other end of an answer that is sent piece by piece. Who hangs up is noticed.
+pub(crate) struct Sink(mpsc::Sender<Bytes>);
+
+impl Sink {
+    /// Makes a sink, and the body of the answer that comes out of it.
+    pub(crate) fn new() -> (Self, Response) {
+        let (sink, pieces) = mpsc::channel(PIECES_MAX);
+        let body = futures_util::stream::unfold(pieces, |mut pieces| async move {
+            let piece: Bytes = pieces.recv().await?;
+            Some((Ok::<_, Infallible>(piece), pieces))
+        });
+        let headers = [(CONTENT_TYPE, "text/event-stream"), (CACHE_CONTROL, "no-cache")];
+        (Self(sink), (headers, Body::from_stream(body)).into_response())
+    }
+
+    /// Sends a piece; false if nobody takes it any more.
+    pub(crate) async fn send(&self, piece: String) -> bool {
+        self.0.send(piece.into()).await.is_ok()
+    }
+
+    /// Waits until the client hangs up.
+    pub(crate) async fn closed(&self) {
+        self.0.closed().await;
+    }
+}
+
+/// What comes of a stream.
+pub(crate) enum Ended {
+    /// The endpoint said that it is done.
+    Done,
+    /// It ended without a word.
+    Broke(String),
+    /// The client hung up.
+    HungUp,
+}
+
+/// Reads the events of an upstream until they end or the client hangs up.
+pub(crate) struct Events {
+    answer: reqwest::Response,
+    decoder: Decoder,
+    waiting: std::collections::VecDeque<Event>,
+    is_over: bool,
+}
+
+impl Events {
+    /// Reads the events of an answer.
+    pub(crate) fn new(answer: reqwest::Response) -> Self {
+        Self {
+            answer,
+            decoder: Decoder::default(),
+            waiting: std::collections::VecDeque::new(),
+            is_over: false,
+        }
+    }
+
+    /// Waits for the next event; nothing at the end of the stream.
+    pub(crate) async fn next(&mut self, sink: &Sink) -> Result<Option<Event>, Ended> {
+        loop {
+            if let Some(event) = self.waiting.pop_front() {
+                return Ok(Some(event));
+            }
+            if self.is_over {
+                return Ok(None);
+            }
+            let chunk = tokio::select! {
+                chunk = self.answer.chunk() => chunk,
+                () = sink.closed() => return Err(Ended::HungUp),
+            };
+            let broke = |why: &dyn std::fmt::Display| Ended::Broke(why.to_string());
+            match chunk {
+                Ok(Some(chunk)) => {
+                    let events = self.decoder.push(&chunk).map_err(|error| broke(&error))?;
+                    self.waiting.extend(events);
+                }
+                Ok(None) => {
+                    self.is_over = true;
+                    self.waiting.extend(self.decoder.finish().map_err(|error| broke(&error))?);
+                }
+                Err(error) => {
+                    return Err(broke(&segue_engine::models::Failure::from(error)));
+                }
+            }
+        }
+    }
+}
+
+/// Relays a chat completion.
+pub(crate) struct Relay {
+    app: Arc<App>,
+    upstream: Arc<Upstream>,
+    turn: Turn,
+}
+
+impl Relay {
+    /// Relays the reply of a turn.
+    pub(crate) fn new(app: Arc<App>, upstream: Arc<Upstream>, turn: Turn) -> Self {
+        Self { app, upstream, turn }
+    }
+
+    /// Begins to relay. It goes on by itself until the answer ends or the client hangs up.
+    pub(crate) fn run(self, answer: reqwest::Response, pieces: ChatPieces) -> Response {
+        let (sink, response) = Sink::new();
+        tokio::spawn(self.relay(answer, pieces, sink));
+        response
+    }
+
+    async fn relay(self, answer: reqwest::Response, mut pieces: ChatPieces, sink: Sink) {
+        let mut reply = Reply::default();
+        let ended = pass(Events::new(answer), &mut pieces, &mut reply, &sink).await;
+        // A reply that is whole is kept, also if the client did not wait for the last word.
+        let whole = reply.is_whole() && !matches!(ended, Ended::Broke(_));
+        if whole && let Err(problem) = self.app.keep_reply(&self.upstream, &self.turn, &reply).await {
+            sink.send(failure(problem.detail())).await;
+            return;
+        }
+        match ended {
+            Ended::HungUp => {}
+            Ended::Done if whole => {
+                sink.send(written(None, "[DONE]")).await;
+            }
+            Ended::Done => {
+                self.app.metrics.upstream.add(&[("model", &self.upstream.name), ("result", "broken")], 1);
+                sink.send(failure("the model's endpoint stopped before its answer was whole")).await;
+            }
+            Ended::Broke(why) => {
+                self.app.metrics.upstream.add(&[("model", &self.upstream.name), ("result", "broken")], 1);
+                sink.send(failure(&why)).await;
+            }
+        }
+    }
+}
+
+async fn pass(mut events: Events, pieces: &mut ChatPieces, reply: &mut Reply, sink: &Sink) -> Ended {
+    loop {
+        let event = match events.next(sink).await {
+            Ok(Some(event)) => event,
+            Ok(None) => return Ended::Done,
+            Err(ended) => return ended,
+        };
+        let data = event.data.trim();
+        if data == "[DONE]" {
+            return Ended::Done;
+        }
+        let value: Value = match serde_json::from_str(data) {
+            Ok(value) => value,
+            Err(_) => return Ended::Broke("the model's endpoint sent what is no chat completion".to_owned()),
+        };
+        if value.get("error").is_some_and(|error| !error.is_null()) {
+            // An error of the endpoint reaches the client as it is; what came before is no reply.
+            reply.finish = None;
+            sink.send(written(None, data)).await;
+            return Ended::HungUp;
+        }
+        if reply.take(&value).is_none() {
+            return Ended::Broke("the model's endpoint sent what is no chat completion".to_owned());
+        }
+        for piece in pieces.pass(&value) {
+            if !sink.send(piece).await {
+                return Ended::HungUp;
+            }
+        }
+    }
+}
+
+/// Writes an error amid a stream, as OpenAI's clients read it.
+pub(crate) fn failure(why: &str) -> String {
+    let error = json!({ "message": why, "type": "server_error", "param": null, "code": "upstream_error" });
+    written(None, &json!({ "error": error }).to_string())
+}

@@ -1,0 +1,120 @@
+//! Endpoints that speak responses themselves.
+
+use super::build::Building;
+use super::create::Keeper;
+use crate::openai::chat::{is_stream, set};
+use crate::openai::relay::{Ended, Events, Sink};
+use crate::openai::reply::{Reply, Usage};
+use crate::openai::said::{Said, of_chat, of_items, to_items};
+use crate::openai::sse::written;
+use crate::openai::upstream::whole;
+use crate::problem::Problem;
+use axum::Json;
+use axum::response::{IntoResponse as _, Response};
+use segue_core::message::Role;
+use serde_json::{Map, Value};
+
+/// Makes the request: as it was sent, or with the context of Segue. What only we know of is left out.
+pub(crate) fn request(fields: &Value, model: &str, managed: Option<Vec<Value>>) -> Result<Value, Problem> {
+    let mut fields = fields.clone();
+    set(&mut fields, "model", model.into());
+    if let Some(messages) = managed {
+        let said: Vec<Said> = of_chat(&messages)?;
+        let items = said.iter().flat_map(|said| {
+            let items = to_items(said.role, &said.message, 0);
+            items.into_iter().map(|item| without_id(item, said.role))
+        });
+        set(&mut fields, "input", items.collect());
+        if let Value::Object(fields) = &mut fields {
+            fields.remove("previous_response_id");
+            fields.remove("conversation");
+        }
+    }
+    Ok(fields)
+}
+
+/// The ids of our items mean nothing to the endpoint.
+fn without_id(item: Value, _role: Role) -> Value {
+    match item {
+        Value::Object(fields) => {
+            let keep = |(name, _): &(String, Value)| name != "id" && name != "status";
+            Value::Object(fields.into_iter().filter(keep).collect::<Map<_, _>>())
+        }
+        other => other,
+    }
+}
+
+/// Reads the reply of a whole response; nothing if it is none, or not whole.
+fn reply_of(response: &Value) -> Option<Reply> {
+    let status = response.get("status").and_then(Value::as_str).unwrap_or("completed");
+    let output = response.get("output")?.as_array()?;
+    if !matches!(status, "completed" | "incomplete") {
+        return None;
+    }
+    let mut reply = Reply::default();
+    reply.usage = Usage::of_response(response);
+    reply.finish = Some("stop".to_owned());
+    for said in of_items(output).ok()? {
+        if said.role == Role::Assistant {
+            reply.add(&said.message);
+        }
+    }
+    Some(reply)
+}
+
+/// Relays a response, whole or piece by piece, and stores the reply before the client is told that it is complete.
+pub(crate) async fn relay(
+    answer: reqwest::Response,
+    building: Building,
+    keeper: Keeper,
+) -> Result<Response, Problem> {
+    if is_stream(&answer) {
+        let (sink, response) = Sink::new();
+        tokio::spawn(pieces(answer, building, keeper, sink));
+        return Ok(response);
+    }
+    let bytes = whole(answer).await?;
+    let no_response = || Problem::upstream("the model's endpoint answered with no response");
+    let value: Value = serde_json::from_slice(&bytes).map_err(|_| no_response())?;
+    if let Some(reply) = reply_of(&value) {
+        keeper.keep(&reply, &value).await?;
+    }
+    Ok(Json(value).into_response())
+}
+
+async fn pieces(answer: reqwest::Response, mut building: Building, keeper: Keeper, sink: Sink) {
+    let mut events = Events::new(answer);
+    let mut is_over = false;
+    let why = loop {
+        let event = match events.next(&sink).await {
+            Ok(Some(event)) => event,
+            Ok(None) | Err(Ended::Done) if is_over => return,
+            Ok(None) | Err(Ended::Done) => {
+                break "the model's endpoint stopped before its answer was whole".to_owned();
+            }
+            Err(Ended::HungUp) => return,
+            Err(Ended::Broke(_)) if is_over => return,
+            Err(Ended::Broke(why)) => break why,
+        };
+        if event.data.trim() == "[DONE]" {
+            continue;
+        }
+        let Ok(value) = serde_json::from_str::<Value>(&event.data) else {
+            break "the model's endpoint sent what is no response".to_owned();
+        };
+        let kind = value.get("type").and_then(Value::as_str).unwrap_or_default();
+        let ends = matches!(kind, "response.completed" | "response.incomplete" | "response.failed");
+        if ends && let Some(response) = value.get("response") {
+            is_over = true;
+            if let Some(reply) = reply_of(response)
+                && let Err(problem) = keeper.keep(&reply, response).await
+            {
+                break problem.detail().to_owned();
+            }
+        }
+        if !sink.send(written(event.name.as_deref(), &event.data)).await {
+            return;
+        }
+    };
+    sink.send(building.fail(&why)).await;
+}

@@ -1,0 +1,166 @@
+//! Responses that were made: where they are in the log. What they say stands in the log alone, so that an erasure
+//! reaches it.
+
+use crate::app::App;
+use crate::auth::{Caller, Right};
+use crate::body::{Asked, At};
+use crate::openai::chat::set;
+use crate::openai::said::to_items;
+use crate::problem::Problem;
+use crate::values::Space;
+use axum::Json;
+use axum::extract::State;
+use jiff::SignedDuration;
+use segue_core::entry::{Body, Seq};
+use segue_core::scope;
+use segue_core::session::Number;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+/// How long a response can be asked for, as at OpenAI.
+const KEPT: SignedDuration = SignedDuration::from_hours(30 * 24);
+
+/// Where a response is.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Record {
+    /// The scope.
+    pub(crate) scope: String,
+    /// The session.
+    pub(crate) session: u32,
+    /// The reply in the log; nothing if Segue answered itself.
+    pub(crate) seq: Option<u64>,
+    /// The messages of the request in the log.
+    pub(crate) inputs: Vec<u64>,
+    /// The ids of the output's items.
+    pub(crate) ids: Vec<String>,
+    /// What Segue itself answered.
+    pub(crate) answer: Option<Vec<Value>>,
+    /// The response without what was said.
+    pub(crate) head: Value,
+}
+
+impl Record {
+    /// Returns the scope, if the caller may know of it.
+    pub(crate) fn scope_for(&self, caller: &Caller) -> Option<scope::Key> {
+        self.scope.parse().ok().filter(|_| caller.sees(&self.scope))
+    }
+
+    /// Returns the session.
+    pub(crate) fn number(&self) -> Number {
+        Number(self.session)
+    }
+}
+
+impl App {
+    /// Writes down where a response is.
+    pub(crate) async fn keep_response(&self, id: &str, mut record: Record) -> Result<(), Problem> {
+        for field in ["output", "instructions"] {
+            set(&mut record.head, field, Value::Null);
+        }
+        let expires = self.engine.now().checked_add(KEPT).ok();
+        Ok(self.values.put(Space::Response, id, &record, expires).await?)
+    }
+
+    /// Finds a response that the caller may know of.
+    pub(crate) async fn response(&self, caller: &Caller, id: &str) -> Result<(Record, scope::Key), Problem> {
+        let record: Option<Record> = self.values.get(Space::Response, id, self.engine.now()).await?;
+        let scope = record.as_ref().and_then(|record| record.scope_for(caller));
+        record.zip(scope).ok_or_else(|| Problem::not_found(format!("there is no response {id:?}")))
+    }
+
+    /// Reads messages of the log as items; what was erased is left out.
+    async fn items(&self, scope: &scope::Key, messages: &[u64]) -> Result<Vec<Value>, Problem> {
+        let mut items = Vec::new();
+        for seq in messages {
+            let record = self.engine.store().get(scope, Seq(*seq)).await?;
+            if let Some(Ok(Body::Message(role, message))) = record.map(|record| record.body()) {
+                items.extend(to_items(role, &message, *seq));
+            }
+        }
+        Ok(items)
+    }
+}
+
+/// Shows a response.
+pub(crate) async fn show(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    At(id): At<String>,
+) -> Result<Json<Value>, Problem> {
+    let (record, scope) = app.response(&caller, &id).await?;
+    let mut output = match (&record.answer, record.seq) {
+        (Some(answer), _) => answer.clone(),
+        (None, Some(seq)) => app.items(&scope, &[seq]).await?,
+        (None, None) => Vec::new(),
+    };
+    for (item, id) in output.iter_mut().zip(&record.ids) {
+        set(item, "id", id.clone().into());
+    }
+    let mut response = record.head;
+    set(&mut response, "output", output.into());
+    Ok(Json(response))
+}
+
+/// Forgets a response. What was said stays in its session.
+pub(crate) async fn delete(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    At(id): At<String>,
+) -> Result<Json<Value>, Problem> {
+    caller.may(Right::Write)?;
+    app.response(&caller, &id).await?;
+    app.values.delete(Space::Response, &id).await?;
+    Ok(Json(json!({ "id": id, "object": "response.deleted", "deleted": true })))
+}
+
+/// Cancels a response. All responses are over when their id is known, so it is shown as it is.
+pub(crate) async fn cancel(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    At(id): At<String>,
+) -> Result<Json<Value>, Problem> {
+    caller.may(Right::Write)?;
+    show(State(app), caller, At(id)).await
+}
+
+/// Which items are asked for.
+#[derive(Debug, Default, Deserialize)]
+pub(crate) struct ItemsQuery {
+    #[serde(default)]
+    pub(crate) after: Option<String>,
+    #[serde(default)]
+    pub(crate) limit: Option<usize>,
+    #[serde(default)]
+    pub(crate) order: Option<String>,
+}
+
+/// Lists the items that a response was made of.
+pub(crate) async fn input_items(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    At(id): At<String>,
+    Asked(query): Asked<ItemsQuery>,
+) -> Result<Json<Value>, Problem> {
+    let (record, scope) = app.response(&caller, &id).await?;
+    let items = app.items(&scope, &record.inputs).await?;
+    Ok(Json(listed(items, &query)))
+}
+
+/// Gives a page of items, the newest first unless it is said otherwise.
+pub(crate) fn listed(mut items: Vec<Value>, query: &ItemsQuery) -> Value {
+    if query.order.as_deref() != Some("asc") {
+        items.reverse();
+    }
+    let id = |item: &Value| item.get("id").and_then(Value::as_str).map(str::to_owned);
+    if let Some(after) = &query.after
+        && let Some(at) = items.iter().position(|item| id(item).as_ref() == Some(after))
+    {
+        items.drain(..=at);
+    }
+    let limit = query.limit.unwrap_or(20).clamp(1, 100);
+    let has_more = items.len() > limit;
+    items.truncate(limit);
+    let (first, last) = (items.first().and_then(id), items.last().and_then(id));
+    json!({ "object": "list", "data": items, "first_id": first, "last_id": last, "has_more": has_more })
+}

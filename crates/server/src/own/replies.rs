@@ -1,0 +1,232 @@
+//! Replies of models, and results of tools.
+
+use super::turns::{no_session, refused};
+use super::wire::ToolCall;
+use crate::app::App;
+use crate::auth::{Caller, Right};
+use crate::body::{self, Body};
+use crate::idempotency;
+use crate::problem::Problem;
+use axum::extract::State;
+use axum::{Extension, Json};
+use segue_core::decision::Action;
+use segue_core::message::{self, Message, MessageId, Role};
+use segue_core::scope;
+use segue_core::session::{self, Number};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::sync::Arc;
+use utoipa::ToSchema;
+
+/// A reply of a model.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewReply {
+    /// The scope.
+    scope: String,
+    /// The session that it was made for, as the turn told it; the latest one if nothing is said.
+    #[serde(default)]
+    session: Option<String>,
+    /// What the model said. It may be empty if tools are called.
+    #[serde(default)]
+    text: String,
+    /// The tools that it calls.
+    #[serde(default)]
+    tool_calls: Vec<ToolCall>,
+    /// What it thought before.
+    #[serde(default)]
+    #[schema(value_type = Option<Object>)]
+    reasoning: Option<Value>,
+    /// The model that made it.
+    #[serde(default)]
+    model: Option<String>,
+    /// How many tokens it took: `tokens_in`, `tokens_out`.
+    #[serde(default)]
+    usage: Option<Usage>,
+    /// An id of it: a second delivery with the same one changes nothing.
+    #[serde(default)]
+    message_id: Option<String>,
+}
+
+/// How many tokens a reply took.
+#[derive(Debug, Clone, Copy, Default, Deserialize, ToSchema)]
+pub struct Usage {
+    /// Tokens that the model read.
+    #[serde(default, alias = "prompt_tokens", alias = "input_tokens")]
+    tokens_in: u64,
+    /// Tokens that the model wrote.
+    #[serde(default, alias = "completion_tokens", alias = "output_tokens")]
+    tokens_out: u64,
+}
+
+/// The result of a tool.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewToolResult {
+    /// The scope.
+    scope: String,
+    /// The session that called the tool; the latest one if nothing is said.
+    #[serde(default)]
+    session: Option<String>,
+    /// The id of the call.
+    #[schema(min_length = 1)]
+    tool_call_id: String,
+    /// What the tool answered.
+    #[serde(default)]
+    text: String,
+    /// An id of it: a second delivery with the same one changes nothing.
+    #[serde(default)]
+    message_id: Option<String>,
+}
+
+/// Where something was written.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Written {
+    /// The scope.
+    scope: String,
+    /// The session.
+    session: String,
+    /// Its place in the log.
+    seq: Option<u64>,
+    /// Where the session's task stands.
+    state: String,
+}
+
+/// Store the reply of a model
+///
+/// It goes to the session that it was made for, also if that is not the latest one any more.
+#[utoipa::path(post, path = "/api/v1/replies", tag = "messages", request_body = NewReply,
+    params(("Idempotency-Key" = Option<String>, Header, description = "The same key gives the same answer")),
+    responses((status = 200, description = "Where it was written", body = Written)))]
+pub(crate) async fn reply(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    key: Option<Extension<idempotency::Key>>,
+    Body(new): Body<NewReply>,
+) -> Result<Json<Written>, Problem> {
+    caller.may(Right::Write)?;
+    let scope = body::scope(&caller, &new.scope)?;
+    let call = |call: ToolCall| message::ToolCall { id: call.id, name: call.name, arguments: call.arguments };
+    let model = new.model.unwrap_or_default();
+    let usage = new.usage.unwrap_or_default();
+    app.count_tokens(&model, usage.tokens_in, usage.tokens_out);
+    let message = Message {
+        text: new.text,
+        tool_calls: new.tool_calls.into_iter().map(call).collect(),
+        reasoning: new.reasoning.map(|value| reasoning(value, &model)).transpose()?.unwrap_or_default(),
+        message_id: id(new.message_id, key),
+        ..Message::default()
+    };
+    written(&app, &scope, new.session.as_deref(), Role::Assistant, message).await
+}
+
+/// Store the result of a tool
+#[utoipa::path(post, path = "/api/v1/tool-results", tag = "messages", request_body = NewToolResult,
+    params(("Idempotency-Key" = Option<String>, Header, description = "The same key gives the same answer")),
+    responses((status = 200, description = "Where it was written", body = Written)))]
+pub(crate) async fn tool_result(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    key: Option<Extension<idempotency::Key>>,
+    Body(new): Body<NewToolResult>,
+) -> Result<Json<Written>, Problem> {
+    caller.may(Right::Write)?;
+    let scope = body::scope(&caller, &new.scope)?;
+    if new.tool_call_id.trim().is_empty() {
+        return Err(Problem::wrong("a result needs the \"tool_call_id\" of its call"));
+    }
+    let message = Message {
+        text: new.text,
+        tool_call_id: Some(new.tool_call_id),
+        message_id: id(new.message_id, key),
+        ..Message::default()
+    };
+    written(&app, &scope, new.session.as_deref(), Role::Tool, message).await
+}
+
+fn id(given: Option<String>, key: Option<Extension<idempotency::Key>>) -> Option<MessageId> {
+    let given = given.filter(|id| !id.trim().is_empty());
+    given.or_else(|| key.map(|Extension(key)| key.message_id())).map(MessageId)
+}
+
+/// Reads reasoning: a text, or what `segue_core` keeps.
+fn reasoning(value: Value, model: &str) -> Result<Vec<message::Reasoning>, Problem> {
+    let plain = |text: String| message::Reasoning {
+        form: message::ReasoningForm::Thinking,
+        text,
+        signature: String::new(),
+        id: None,
+        model: model.to_owned(),
+    };
+    match value {
+        Value::Null => Ok(Vec::new()),
+        Value::String(text) => Ok(vec![plain(text)]),
+        other => {
+            let list = if other.is_array() { other } else { Value::Array(vec![other]) };
+            serde_json::from_value(list)
+                .map_err(|error| Problem::wrong(format!("\"reasoning\" is wrong: {error}")))
+        }
+    }
+}
+
+async fn written(
+    app: &App,
+    scope: &scope::Key,
+    session: Option<&str>,
+    role: Role,
+    message: Message,
+) -> Result<Json<Written>, Problem> {
+    let state = app.state(scope).await?;
+    let number = match session {
+        Some(text) => number(scope, text)?,
+        None => state.latest().ok_or_else(|| no_session(scope, Number::FIRST))?,
+    };
+    if !state.sessions.contains_key(&number) {
+        return Err(no_session(scope, number));
+    }
+    let outcome = app.reply(scope, number, role, message).await?;
+    if outcome.action == Action::Refused {
+        return Err(refused(&outcome));
+    }
+    Ok(Json(Written {
+        scope: scope.as_str().to_owned(),
+        session: outcome.session_key().to_string(),
+        seq: outcome.seq.map(|seq| seq.0),
+        state: outcome.state.name().to_owned(),
+    }))
+}
+
+/// Reads the key of a session of a scope.
+fn number(scope: &scope::Key, text: &str) -> Result<Number, Problem> {
+    let key: session::Key = text
+        .parse()
+        .map_err(|error: session::KeyError| Problem::wrong(format!("{text:?} is no session: {error}")))?;
+    match key.scope == *scope {
+        true => Ok(key.number),
+        false => Err(Problem::wrong(format!("the session {text:?} is not one of the scope {scope}"))),
+    }
+}
+
+impl App {
+    /// Writes what was said for a session.
+    pub(crate) async fn reply(
+        &self,
+        scope: &scope::Key,
+        session: Number,
+        role: Role,
+        message: Message,
+    ) -> Result<segue_engine::Outcome, Problem> {
+        let to = segue_engine::Target::Scope(scope.clone());
+        let inbound =
+            segue_engine::Inbound { at: self.engine.now(), to, role, message, session: Some(session) };
+        self.receive(inbound, None).await
+    }
+
+    /// Counts tokens of a model.
+    pub(crate) fn count_tokens(&self, model: &str, tokens_in: u64, tokens_out: u64) {
+        let known = self.engine.config().models.contains_key(model);
+        let model = if known { model } else { "other" };
+        self.metrics.tokens.add(&[("model", model), ("direction", "in")], tokens_in);
+        self.metrics.tokens.add(&[("model", model), ("direction", "out")], tokens_out);
+    }
+}

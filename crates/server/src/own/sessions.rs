@@ -1,0 +1,282 @@
+//! Sessions of a scope.
+
+use super::turns::refused;
+use super::wire::{self, Moved, Page, Session};
+use crate::app::App;
+use crate::auth::{Caller, Right};
+use crate::body::{self, Asked, At, Body, Optional};
+use crate::idempotency;
+use crate::problem::Problem;
+use axum::extract::State;
+use axum::{Extension, Json};
+use segue_core::decision::Action;
+use segue_core::message::{Message, MessageId};
+use segue_core::retention::Wish;
+use segue_core::session::{Number, Title};
+use segue_core::state::State as ScopeState;
+use segue_engine::pins::Repin;
+use segue_engine::{Pick, Request};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::sync::Arc;
+use utoipa::{IntoParams, ToSchema};
+
+/// How many messages are shown with a session; the rest is at `.../messages`.
+const MESSAGES_SHOWN: usize = 500;
+
+/// Which sessions are asked for.
+#[derive(Debug, Default, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub struct SessionsQuery {
+    /// Whether archived sessions are listed too.
+    #[serde(default)]
+    archived: Option<bool>,
+    /// Where the page begins: `next` of the page before.
+    #[serde(default)]
+    cursor: Option<String>,
+    /// How many at most.
+    #[serde(default)]
+    #[param(minimum = 1, maximum = 500)]
+    limit: Option<usize>,
+}
+
+/// List the sessions of a scope
+///
+/// The newest first.
+#[utoipa::path(get, path = "/api/v1/scopes/{scope}/sessions", tag = "sessions",
+    params(("scope" = String, Path, description = "The scope, percent-encoded"), SessionsQuery),
+    responses((status = 200, description = "A page of sessions", body = Page<Session>)))]
+pub(crate) async fn list(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    At(scope): At<String>,
+    Asked(query): Asked<SessionsQuery>,
+) -> Result<Json<Page<Session>>, Problem> {
+    let scope = body::scope(&caller, &scope)?;
+    let limit = wire::limit(query.limit)?;
+    let before: Option<u32> = match query.cursor.as_deref() {
+        None => None,
+        Some(cursor) => Some(cursor.parse().map_err(|_| Problem::wrong("there is no such cursor"))?),
+    };
+    let state = app.state(&scope).await?;
+    let numbers = app.session_numbers(&state, query.archived.unwrap_or(false));
+    let mut behind = numbers.into_iter().filter(|number| before.is_none_or(|before| number.0 < before));
+    let mut items = Vec::new();
+    for number in behind.by_ref().take(limit) {
+        items.push(Session::of(&app.engine.describe(&state, number).await?));
+    }
+    let next = items.last().map(|last: &Session| last.index.to_string()).filter(|_| behind.next().is_some());
+    Ok(Json(Page { items, next }))
+}
+
+impl App {
+    /// Lists the numbers of a scope's sessions, newest first.
+    fn session_numbers(&self, state: &ScopeState, _archived: bool) -> Vec<Number> {
+        let mut numbers: Vec<Number> = state.list().map(|(number, _)| number).collect();
+        numbers.sort_unstable_by_key(|number| std::cmp::Reverse(*number));
+        numbers
+    }
+}
+
+/// The first message of a new session.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FirstMessage {
+    /// What is said.
+    #[serde(default)]
+    text: Option<String>,
+}
+
+/// Begin a session
+///
+/// What `/new` does, with what stands behind it.
+#[utoipa::path(post, path = "/api/v1/scopes/{scope}/sessions", tag = "sessions",
+    params(("scope" = String, Path, description = "The scope, percent-encoded"),
+        ("Idempotency-Key" = Option<String>, Header, description = "The same key gives the same answer")),
+    request_body = Option<FirstMessage>,
+    responses((status = 200, description = "The new session", body = Moved)))]
+pub(crate) async fn begin(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    At(scope): At<String>,
+    key: Option<Extension<idempotency::Key>>,
+    Optional(first): Optional<FirstMessage>,
+) -> Result<Json<Moved>, Problem> {
+    let scope = body::scope(&caller, &scope)?;
+    caller.may(Right::Write)?;
+    let to = segue_engine::Target::Scope(scope.clone());
+    app.admit_scope(&caller, &to).await?;
+    let bytes_max = app.engine.config().limits.message_bytes_max;
+    let message_id = key.map(|Extension(key)| MessageId(key.message_id()));
+    let first = first.text.map(|text| Message { text, message_id, ..Message::default() });
+    if let Some(message) = &first {
+        if message.text.trim().is_empty() {
+            return Err(Problem::wrong("the first message is empty").hint("leave \"text\" out"));
+        }
+        if message.bytes() > bytes_max {
+            return Err(Problem::too_large(format!("a message has at most {bytes_max} bytes")));
+        }
+    }
+    let outcome = app.request(&scope, &Request::New(first)).await?;
+    Ok(Json(Moved::of(&outcome)))
+}
+
+/// A session with all that belongs to it.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct WholeSession {
+    /// The session.
+    #[serde(flatten)]
+    session: Session,
+    /// The agent that it is held to.
+    active_agent: Option<String>,
+    /// The skills that it began with.
+    #[schema(value_type = Object)]
+    skill_snapshot: Value,
+    /// The persona that it began with.
+    #[schema(value_type = Object)]
+    persona: Value,
+    /// The model that answers in it.
+    #[schema(value_type = Object)]
+    model_config: Value,
+    /// The segments that it is made of.
+    segments: Vec<Segment>,
+    /// Its newest messages, in order.
+    conversation_state: Vec<wire::Message>,
+}
+
+/// A segment of a session.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Segment {
+    /// Its name.
+    id: String,
+    /// Whether it is sealed, and can never change.
+    sealed: bool,
+    /// The digest of its entries.
+    digest: Option<String>,
+}
+
+/// Show a session
+#[utoipa::path(get, path = "/api/v1/scopes/{scope}/sessions/{n}", tag = "sessions",
+    params(("scope" = String, Path, description = "The scope, percent-encoded"),
+        ("n" = u32, Path, description = "The session's number")),
+    responses((status = 200, description = "The session", body = WholeSession)))]
+pub(crate) async fn show(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    At((scope, n)): At<(String, u32)>,
+) -> Result<Json<WholeSession>, Problem> {
+    let scope = body::scope(&caller, &scope)?;
+    let (state, number) = app.session(&scope, n).await?;
+    whole(&app, &state, number).await.map(Json)
+}
+
+async fn whole(app: &App, state: &ScopeState, number: Number) -> Result<WholeSession, Problem> {
+    let listed = app.engine.describe(state, number).await?;
+    let messages = app.engine.messages(state, number, MESSAGES_SHOWN).await?;
+    // What a session is held to may be damaged; the session is shown all the same.
+    let pinned = match app.engine.pinned(state, number).await {
+        Ok(pinned) => super::context::pins(&pinned),
+        Err(error) => {
+            tracing::warn!(%error, "what a session is pinned to cannot be read");
+            super::context::no_pins()
+        }
+    };
+    let view = state.view(number);
+    let segment = |span: &segue_core::span::Span| {
+        let sealed = state.segments.get(&span.segment).map(|sealed| sealed.digest);
+        let open = || state.open.as_ref().filter(|open| open.number == span.segment).map(|open| open.digest);
+        Segment {
+            id: wire::segment_name(&state.scope, span.segment),
+            sealed: sealed.is_some(),
+            digest: sealed.or_else(open).map(|digest| digest.to_string()),
+        }
+    };
+    Ok(WholeSession {
+        session: Session::of(&listed),
+        active_agent: pinned.agent,
+        skill_snapshot: pinned.skills,
+        persona: pinned.persona,
+        model_config: pinned.model,
+        segments: view.iter().map(segment).collect(),
+        conversation_state: messages.iter().map(wire::Message::of).collect(),
+    })
+}
+
+/// What is to change about a session.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Change {
+    /// Its title.
+    #[serde(default)]
+    title: Option<String>,
+    /// Whether it is kept, whatever its age.
+    #[serde(default)]
+    kept: Option<bool>,
+    /// The agent that it is held to.
+    #[serde(default)]
+    agent: Option<String>,
+    /// The model that answers in it.
+    #[serde(default)]
+    model: Option<String>,
+}
+
+/// Change a session
+#[utoipa::path(patch, path = "/api/v1/scopes/{scope}/sessions/{n}", tag = "sessions",
+    params(("scope" = String, Path, description = "The scope, percent-encoded"),
+        ("n" = u32, Path, description = "The session's number")),
+    request_body = Change,
+    responses((status = 200, description = "The session as it is now", body = WholeSession)))]
+pub(crate) async fn change(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    At((scope, n)): At<(String, u32)>,
+    Body(change): Body<Change>,
+) -> Result<Json<WholeSession>, Problem> {
+    let scope = body::scope(&caller, &scope)?;
+    caller.may(Right::Write)?;
+    let (_, number) = app.session(&scope, n).await?;
+    let pick = Pick::Numbered(number);
+    let mut requests = Vec::new();
+    if let Some(title) = change.title {
+        let title = Title::new(&title).ok_or_else(|| Problem::wrong("a title is not empty"))?;
+        requests.push(Request::Rename(pick, title));
+    }
+    if let Some(kept) = change.kept {
+        requests.push(Request::Wish(pick, if kept { Wish::Keep } else { Wish::Release }));
+    }
+    if let Some(agent) = change.agent {
+        requests.push(Request::Pin(pick, Repin::Agent(agent)));
+    }
+    if let Some(model) = change.model {
+        requests.push(Request::Pin(pick, Repin::Model(model)));
+    }
+    for request in requests {
+        let outcome = app.ask(&scope, app.engine.now(), &request).await?;
+        if outcome.action == Action::Refused {
+            return Err(refused(&outcome));
+        }
+    }
+    let (state, number) = app.session(&scope, n).await?;
+    whole(&app, &state, number).await.map(Json)
+}
+
+/// Delete a session
+///
+/// The latest one cannot be deleted. The answer is the session as it was.
+#[utoipa::path(delete, path = "/api/v1/scopes/{scope}/sessions/{n}", tag = "sessions",
+    params(("scope" = String, Path, description = "The scope, percent-encoded"),
+        ("n" = u32, Path, description = "The session's number")),
+    responses((status = 200, description = "The session as it was", body = WholeSession)))]
+pub(crate) async fn delete(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    At((scope, n)): At<(String, u32)>,
+) -> Result<Json<WholeSession>, Problem> {
+    let scope = body::scope(&caller, &scope)?;
+    caller.may(Right::Write)?;
+    let (state, number) = app.session(&scope, n).await?;
+    let was = whole(&app, &state, number).await?;
+    app.request(&scope, &Request::Delete(Pick::Numbered(number))).await?;
+    Ok(Json(was))
+}

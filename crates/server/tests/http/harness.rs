@@ -1,0 +1,283 @@
+//! A server, a scripted model behind it, and a client in front.
+
+use axum::Router;
+use axum::body::{Body, Bytes};
+use axum::extract::{Request, State};
+use axum::response::Response;
+use jiff::tz::TimeZone;
+use segue_engine::Engine;
+use segue_engine::config::{Config, Layer, Origin};
+use segue_server::{Handle, Options, Server};
+use segue_store::Location;
+use serde_json::{Value, json};
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
+use tempfile::TempDir;
+use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
+
+/// What the scripted model does next.
+#[derive(Debug, Clone)]
+pub enum Script {
+    /// Answers with a text, in the form that is asked for.
+    Say(&'static str),
+    /// Calls a tool: id, name, arguments.
+    Call(&'static str, &'static str, &'static str),
+    /// Answers with these bytes as an event stream, and ends.
+    Bytes(&'static [u8]),
+    /// Answers with a status and a body.
+    Status(u16, &'static str),
+    /// Never answers.
+    Hang,
+}
+
+#[derive(Default)]
+pub struct Model {
+    pub scripts: Mutex<VecDeque<Script>>,
+    pub requests: Mutex<Vec<Value>>,
+}
+
+impl Model {
+    pub fn next(&self, script: Script) {
+        self.scripts.lock().unwrap().push_back(script);
+    }
+
+    pub fn requests(&self) -> Vec<Value> {
+        self.requests.lock().unwrap().clone()
+    }
+
+    /// The texts of the messages that the model was given last.
+    pub fn given(&self) -> Vec<String> {
+        let last = self.requests().last().cloned().unwrap_or_default();
+        let messages = last["messages"].as_array().cloned().unwrap_or_default();
+        messages.iter().map(|m| m["content"].as_str().unwrap_or_default().to_owned()).collect()
+    }
+}
+
+async fn model(State(model): State<Arc<Model>>, request: Request) -> Response {
+    let path = request.uri().path().to_owned();
+    let bytes = axum::body::to_bytes(request.into_body(), usize::MAX).await.unwrap();
+    if path != "/v1/chat/completions" {
+        return Response::builder().status(404).body(Body::from("{}")).unwrap();
+    }
+    let fields: Value = serde_json::from_slice(&bytes).unwrap();
+    let streams = fields["stream"] == json!(true);
+    model.requests.lock().unwrap().push(fields);
+    let script = model.scripts.lock().unwrap().pop_front().unwrap_or(Script::Say("ok"));
+    let message = match script {
+        Script::Say(text) => json!({ "role": "assistant", "content": text }),
+        Script::Call(id, name, arguments) => {
+            let function = json!({ "name": name, "arguments": arguments });
+            let call = json!({ "id": id, "type": "function", "index": 0, "function": function });
+            json!({ "role": "assistant", "content": null, "tool_calls": [call] })
+        }
+        Script::Bytes(bytes) => return stream(Body::from(bytes)),
+        Script::Status(status, body) => {
+            let builder = Response::builder().status(status).header("content-type", "application/json");
+            return builder.body(Body::from(body)).unwrap();
+        }
+        Script::Hang => std::future::pending().await,
+    };
+    let finish = if message["tool_calls"].is_array() { "tool_calls" } else { "stop" };
+    if streams {
+        let piece = |delta: Value, finish: Value| {
+            let choice = json!({ "index": 0, "delta": delta, "finish_reason": finish });
+            let chunk = json!({ "id": "c1", "object": "chat.completion.chunk", "choices": [choice] });
+            format!("data: {chunk}\n\n")
+        };
+        let mut text = String::new();
+        match message["content"].as_str() {
+            // Word by word.
+            Some(content) => {
+                for word in content.split_inclusive(' ') {
+                    text += &piece(json!({ "content": word }), Value::Null);
+                }
+            }
+            None => text += &piece(message, Value::Null),
+        }
+        text += &piece(json!({}), finish.into());
+        return stream(Body::from(text + "data: [DONE]\n\n"));
+    }
+    let choice = json!({ "index": 0, "message": message, "finish_reason": finish });
+    let usage = json!({ "prompt_tokens": 7, "completion_tokens": 2, "total_tokens": 9 });
+    let whole = json!({ "id": "c1", "object": "chat.completion", "created": 1, "model": "scripted",
+        "choices": [choice], "usage": usage });
+    let builder = Response::builder().header("content-type", "application/json");
+    builder.body(Body::from(whole.to_string())).unwrap()
+}
+
+fn stream(body: Body) -> Response {
+    Response::builder().header("content-type", "text/event-stream").body(body).unwrap()
+}
+
+/// A running server.
+pub struct World {
+    pub folder: TempDir,
+    pub model: Arc<Model>,
+    pub url: String,
+    upstream: String,
+    settings: String,
+    handle: Handle,
+    running: JoinHandle<()>,
+    pub token: Option<String>,
+    http: reqwest::Client,
+}
+
+/// An answer.
+#[derive(Debug)]
+pub struct Answer {
+    pub status: u16,
+    pub headers: reqwest::header::HeaderMap,
+    pub text: String,
+}
+
+impl Answer {
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.text).unwrap_or_else(|_| panic!("no JSON: {}", self.text))
+    }
+
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name).map(|value| value.to_str().unwrap())
+    }
+
+    /// The data of an event stream.
+    pub fn data(&self) -> Vec<String> {
+        self.text.lines().filter_map(|line| line.strip_prefix("data: ")).map(str::to_owned).collect()
+    }
+
+    /// The names of an event stream's events.
+    pub fn events(&self) -> Vec<String> {
+        self.text.lines().filter_map(|line| line.strip_prefix("event: ")).map(str::to_owned).collect()
+    }
+
+    /// The text of a streamed chat completion.
+    pub fn streamed(&self) -> String {
+        let pieces = self.data().into_iter().filter_map(|data| serde_json::from_str::<Value>(&data).ok());
+        pieces.map(|v| v["choices"][0]["delta"]["content"].as_str().unwrap_or_default().to_owned()).collect()
+    }
+}
+
+pub async fn engine(folder: &TempDir, settings: &str) -> Arc<Engine> {
+    let layer = Layer::toml(Origin::File("test.toml".into()), settings.to_owned());
+    let config = Config::load(vec![layer], &TimeZone::UTC).unwrap();
+    let store = Location::Sqlite(folder.path().join("segue.db")).open().unwrap();
+    Arc::new(Engine::open(store, config).await.unwrap())
+}
+
+impl World {
+    pub async fn new() -> Self {
+        Self::with("").await
+    }
+
+    /// A server with more settings.
+    pub async fn with(more: &str) -> Self {
+        let model = Arc::new(Model::default());
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let upstream = format!("http://{}/v1", listener.local_addr().unwrap());
+        let router = Router::new().fallback(self::model).with_state(Arc::clone(&model));
+        tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
+        let settings = format!("{more}\n[models.main]\nbase_url = \"{upstream}\"\nmodel = \"scripted\"\n");
+        let folder = tempfile::tempdir().unwrap();
+        let (url, handle, running) = start(&folder, &settings).await;
+        let http = reqwest::Client::builder().no_proxy().build().unwrap();
+        Self { folder, model, url, upstream, settings, handle, running, token: None, http }
+    }
+
+    /// Stops the server and starts another one on the same store.
+    pub async fn restart(&mut self) {
+        self.stop().await;
+        let (url, handle, running) = start(&self.folder, &self.settings).await;
+        (self.url, self.handle, self.running) = (url, handle, running);
+    }
+
+    pub async fn stop(&mut self) {
+        self.handle.stop();
+        (&mut self.running).await.unwrap();
+    }
+
+    pub fn upstream(&self) -> &str {
+        &self.upstream
+    }
+
+    pub async fn call(
+        &self,
+        method: &str,
+        path: &str,
+        body: Option<&Value>,
+        headers: &[(&str, &str)],
+    ) -> Answer {
+        let bytes = body.map(|body| body.to_string().into_bytes());
+        self.send(method, path, bytes, headers).await
+    }
+
+    pub async fn send(
+        &self,
+        method: &str,
+        path: &str,
+        body: Option<Vec<u8>>,
+        headers: &[(&str, &str)],
+    ) -> Answer {
+        let method = method.parse().unwrap();
+        let mut request = self.http.request(method, format!("{}{path}", self.url));
+        if let Some(body) = body {
+            request = request.body(body);
+            if !headers.iter().any(|(name, _)| *name == "content-type") {
+                request = request.header("content-type", "application/json");
+            }
+        }
+        if let Some(token) =
+            self.token.as_ref().filter(|_| !headers.iter().any(|(n, _)| *n == "authorization"))
+        {
+            request = request.header("authorization", format!("Bearer {token}"));
+        }
+        for (name, value) in headers.iter().filter(|(_, value)| !value.is_empty()) {
+            request = request.header(*name, *value);
+        }
+        let response = request.send().await.unwrap();
+        let (status, headers) = (response.status().as_u16(), response.headers().clone());
+        let bytes: Bytes = response.bytes().await.unwrap_or_default();
+        Answer { status, headers, text: String::from_utf8_lossy(&bytes).into_owned() }
+    }
+
+    pub async fn get(&self, path: &str) -> Answer {
+        self.call("GET", path, None, &[]).await
+    }
+
+    pub async fn post(&self, path: &str, body: Value) -> Answer {
+        self.call("POST", path, Some(&body), &[]).await
+    }
+
+    /// Sends a message, and returns the turn.
+    pub async fn say(&self, scope: &str, text: &str) -> Value {
+        let answer = self.post("/api/v1/messages", json!({ "scope": scope, "text": text })).await;
+        assert_eq!(answer.status, 200, "{}", answer.text);
+        answer.json()
+    }
+
+    /// The roles and texts of a session.
+    pub async fn told(&self, scope: &str, session: u32) -> Vec<String> {
+        let answer = self.get(&format!("/api/v1/scopes/{scope}/sessions/{session}/messages?limit=500")).await;
+        assert_eq!(answer.status, 200, "{}", answer.text);
+        let line = |m: &Value| {
+            let calls = m["tool_calls"].as_array().map(Vec::len).unwrap_or_default();
+            let calls = if calls > 0 { format!(" +{calls}") } else { String::new() };
+            format!("{} {}{calls}", m["role"].as_str().unwrap(), m["text"].as_str().unwrap())
+        };
+        answer.json()["items"].as_array().unwrap().iter().map(line).collect()
+    }
+
+    /// Opens the store beside the server, as `segue token` does.
+    pub async fn engine(&self) -> Arc<Engine> {
+        engine(&self.folder, &self.settings).await
+    }
+}
+
+async fn start(folder: &TempDir, settings: &str) -> (String, Handle, JoinHandle<()>) {
+    let engine = engine(folder, settings).await;
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let server = Server::new(Options { engine, keys: Arc::new(|_| None) }, address).await.unwrap();
+    let handle = server.handle();
+    let running = tokio::spawn(async move { server.run(listener).await.unwrap() });
+    (format!("http://{address}"), handle, running)
+}

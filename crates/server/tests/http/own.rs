@@ -1,0 +1,169 @@
+//! Segue's own interface, row by row.
+
+use crate::harness::World;
+use serde_json::{Value, json};
+
+const ME: &str = "agent:main:cli:direct:me";
+
+#[tokio::test]
+async fn s1_a_conversation_through_every_row() {
+    let world = World::new().await;
+    let turn = world.say(ME, "Let us plan a trip to Lisbon in May.").await;
+    assert_eq!(
+        (&turn["action"], &turn["wants_reply"], &turn["say"]),
+        (&json!("continue"), &json!(true), &json!(null))
+    );
+    assert_eq!(turn["session"], ME);
+
+    let reply = json!({ "scope": ME, "session": ME, "text": "Gladly.", "model": "main",
+        "tool_calls": [{ "id": "c1", "name": "search", "arguments": "{}" }], "usage": { "tokens_in": 5, "tokens_out": 1 } });
+    let written = world.post("/api/v1/replies", reply).await;
+    assert_eq!(written.status, 200, "{}", written.text);
+    assert_eq!((&written.json()["session"], &written.json()["state"]), (&json!(ME), &json!("none")));
+    let result = json!({ "scope": ME, "session": ME, "tool_call_id": "c1", "text": "3 flights" });
+    assert_eq!(world.post("/api/v1/tool-results", result).await.status, 200);
+
+    let told = world.told(ME, 1).await;
+    assert_eq!(told, ["user Let us plan a trip to Lisbon in May.", "assistant Gladly. +1", "tool 3 flights"]);
+    let context =
+        world.get(&format!("/api/v1/scopes/{ME}/context?shape=openai_chat&window=8000")).await.json();
+    assert_eq!((&context["session"], &context["window"]), (&json!(ME), &json!(8000)));
+    assert!(context["request"]["messages"].is_array() && context["tokens"].as_u64().unwrap() > 0);
+
+    let begun = world
+        .post(&format!("/api/v1/scopes/{ME}/sessions"), json!({ "text": "Now a new topic: bread." }))
+        .await;
+    assert_eq!(begun.status, 200, "{}", begun.text);
+    assert_eq!(begun.json()["session"], format!("{ME}#2"));
+    let sessions = world.get(&format!("/api/v1/scopes/{ME}/sessions?limit=1")).await.json();
+    assert_eq!((&sessions["items"][0]["index"], &sessions["next"]), (&json!(2), &json!("2")));
+    let rest = world.get(&format!("/api/v1/scopes/{ME}/sessions?cursor=2")).await.json();
+    assert_eq!((&rest["items"][0]["key"], &rest["next"]), (&json!(ME), &json!(null)));
+
+    let path = format!("/api/v1/scopes/{ME}/sessions/1");
+    let changed = world.call("PATCH", &path, Some(&json!({ "title": "Lisbon", "kept": true })), &[]).await;
+    assert_eq!((&changed.json()["title"], &changed.json()["kept"]), (&json!("Lisbon"), &json!(true)));
+    assert_eq!(world.get(&path).await.json()["conversation_state"][0]["role"], "user");
+
+    let found = world
+        .post(&format!("/api/v1/scopes/{ME}/recall"), json!({ "query": "Lisbon", "why": "a test" }))
+        .await;
+    assert_eq!(found.json()["fragments"][0]["session"], ME, "{}", found.text);
+    for (verb, body, action) in
+        [("sessions/1/resume", json!({}), "resume"), ("sessions/1/fork", json!({ "at": 1 }), "fork")]
+    {
+        let moved = world.post(&format!("/api/v1/scopes/{ME}/{verb}"), body).await;
+        assert_eq!((moved.status, &moved.json()["action"]), (200, &json!(action)), "{verb}: {}", moved.text);
+    }
+    assert_eq!(world.post(&format!("/api/v1/scopes/{ME}/undo"), json!({})).await.status, 200);
+    assert_eq!(world.call("DELETE", &format!("/api/v1/scopes/{ME}/sessions/2"), None, &[]).await.status, 200);
+
+    let decisions = world.get(&format!("/api/v1/scopes/{ME}/decisions?limit=1")).await.json();
+    assert!(decisions["items"][0]["action"].is_string() && decisions["next"].is_string());
+    let scopes = world.get("/api/v1/scopes?prefix=agent:").await.json();
+    assert_eq!(scopes["items"][0]["scope"], ME);
+    let verified = world.get(&format!("/api/v1/scopes/{ME}/verify")).await.json();
+    assert_eq!((&verified["ok"], &verified["problems"]), (&json!(true), &json!([])));
+    assert!(world.get(&format!("/api/v1/scopes/{ME}/head")).await.json()["digest"].is_string());
+
+    let seq = turn["seq"].as_u64().unwrap();
+    let erased = world.call("DELETE", &format!("/api/v1/scopes/{ME}/messages/{seq}"), None, &[]).await;
+    assert_eq!(erased.status, 200, "{}", erased.text);
+    assert_eq!(world.told(ME, 1).await[0], "user ");
+    assert_eq!(world.get(&format!("/api/v1/scopes/{ME}/verify")).await.json()["ok"], true);
+}
+
+#[tokio::test]
+async fn s1_addresses_are_routed_and_a_context_comes_along() {
+    let world = World::new().await;
+    let body = json!({ "address": { "channel": "telegram", "peer": "User123" }, "text": "hello there",
+        "message_id": "7", "at": "2026-03-01T10:00:00Z", "context": { "window": 4000, "shape": "anthropic" } });
+    let turn = world.post("/api/v1/messages", body.clone()).await.json();
+    assert_eq!(turn["scope"], "agent:main:telegram:direct:user123");
+    assert_eq!(turn["context"]["messages"][0]["content"], "hello there");
+    let again = world.post("/api/v1/messages", body).await.json();
+    assert_eq!((&again["duplicate"], &again["seq"]), (&json!(true), &turn["seq"]));
+}
+
+#[tokio::test]
+async fn s1_messages_come_page_by_page_both_ways() {
+    let world = World::new().await;
+    for n in 0..5 {
+        world.say(ME, &format!("message number {n} about the garden")).await;
+    }
+    for (order, expected) in [("asc", ["0", "1", "2", "3", "4"]), ("desc", ["4", "3", "2", "1", "0"])] {
+        let (mut seen, mut cursor) = (Vec::new(), String::new());
+        loop {
+            let path = format!("/api/v1/scopes/{ME}/sessions/1/messages?limit=2&order={order}{cursor}");
+            let page = world.get(&path).await.json();
+            let number = |m: &Value| m["text"].as_str().unwrap().split(' ').nth(2).unwrap().to_owned();
+            seen.extend(page["items"].as_array().unwrap().iter().map(number));
+            match page["next"].as_str() {
+                Some(next) => cursor = format!("&cursor={next}"),
+                None => break,
+            }
+        }
+        assert_eq!(seen, expected, "{order}");
+    }
+}
+
+#[tokio::test]
+async fn s1_tasks_are_started_asked_about_and_interrupted() {
+    let world = World::new().await;
+    let act = |op: &'static str, body: Value| {
+        let world = &world;
+        async move { world.post(&format!("/api/v1/scopes/{ME}/task/{op}"), body).await }
+    };
+    assert_eq!(act("finish", json!({ "summary": "x" })).await.status, 404, "there is no scope yet");
+    let started = act("start", json!({ "task": "Add retry logic" })).await;
+    assert_eq!((started.status, &started.json()["state"]), (200, &json!("running")), "{}", started.text);
+    assert_eq!(act("note", json!({ "text": "looked at the code" })).await.status, 200);
+    assert_eq!(act("dance", json!({})).await.status, 422);
+    assert_eq!(act("interrupt", json!({ "text": "use exponential backoff" })).await.status, 200);
+    let heard = world.get(&format!("/api/v1/scopes/{ME}/interrupts?wait=1")).await.json();
+    assert_eq!(heard["interrupts"][0]["text"], "use exponential backoff");
+    let confirmed = act("confirm", json!({})).await;
+    assert_eq!(confirmed.status, 409, "{}", confirmed.text);
+}
+
+#[tokio::test]
+async fn s3_the_same_key_gives_the_same_answer_also_after_a_restart() {
+    let mut world = World::new().await;
+    let body = json!({ "scope": ME, "text": "remember the milk" });
+    let key = [("idempotency-key", "k1")];
+    let first = world.call("POST", "/api/v1/messages", Some(&body), &key).await;
+    let second = world.call("POST", "/api/v1/messages", Some(&body), &key).await;
+    assert_eq!((first.status, &first.text), (second.status, &second.text));
+    world.restart().await;
+    let third = world.call("POST", "/api/v1/messages", Some(&body), &key).await;
+    assert_eq!(first.text, third.text);
+    assert_eq!(world.told(ME, 1).await.len(), 1);
+    let other =
+        world.call("POST", "/api/v1/messages", Some(&json!({ "scope": ME, "text": "x" })), &key).await;
+    assert_eq!(other.status, 422);
+}
+
+#[tokio::test]
+async fn s7_what_was_acknowledged_is_there_after_a_restart() {
+    let mut world = World::new().await;
+    for n in 0..20 {
+        world.say(ME, &format!("note {n}")).await;
+        if n % 5 == 4 {
+            world.restart().await;
+        }
+    }
+    let told = world.told(ME, 1).await;
+    assert_eq!(told.len(), 20, "{told:?}");
+    assert_eq!(world.get(&format!("/api/v1/scopes/{ME}/verify")).await.json()["ok"], true);
+}
+
+#[tokio::test]
+async fn the_server_says_how_it_is() {
+    let world = World::new().await;
+    assert_eq!(world.get("/healthz").await.status, 200);
+    assert_eq!(world.get("/readyz").await.status, 200);
+    world.say(ME, "hello").await;
+    let metrics = world.get("/metrics").await;
+    assert!(metrics.text.contains("segue_turns_total{action=\"continue\""), "{}", metrics.text);
+    assert!(!metrics.text.contains("hello") && !metrics.text.contains("direct:me"), "no words, no people");
+}
