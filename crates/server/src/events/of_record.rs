@@ -80,7 +80,7 @@ fn event(state: &State, record: &Record) -> Option<Event> {
         Ok(_) => match record.kind {
             Kind::Task | Kind::Compacted => {
                 let number = state.latest()?;
-                let standing = state.standing.task_state(number);
+                let standing = state.extras.task_state(number);
                 ("task", json!({ "session": session(number), "state": standing, "kind": record.kind.name() }))
             }
             Kind::Deleted | Kind::Pruned | Kind::Erased => ("deleted", json!({ "kind": record.kind.name() })),
