@@ -214,6 +214,9 @@ impl From<Refusal> for Problem {
 
 impl From<segue_store::Error> for Problem {
     fn from(error: segue_store::Error) -> Self {
+        if let segue_store::Error::TooLarge { .. } = error {
+            return Self::too_large(error.to_string());
+        }
         // The place of a store is nobody's business but the operator's.
         tracing::error!(%error, "the store failed");
         let detail = "the store does not answer";

@@ -5,7 +5,7 @@ use crate::auth::{Access, Tokens, guard};
 use crate::body::{no_such_method, no_such_path};
 use crate::connection::serve;
 use crate::values::Values;
-use crate::{docs, health, idempotency, observe, openai, own, workers};
+use crate::{docs, events, health, idempotency, observe, openai, own, workers};
 use axum::Router;
 use axum::middleware::{from_fn, from_fn_with_state};
 use segue_engine::Engine;
@@ -64,7 +64,8 @@ impl Server {
         let access = if address.ip().is_loopback() { Access::Loopback } else { Access::TokensOnly };
         let (stop, stopping) = watch::channel(false);
         let app = Arc::new(App::new(options, access, stopping));
-        if access == Access::TokensOnly && !app.tokens.any().await.unwrap_or(false) {
+        let now = app.engine.now();
+        if access == Access::TokensOnly && !app.tokens.any(now).await.unwrap_or(false) {
             return Err(StartError::NoTokens(address));
         }
         Ok(Self { app, stop })
@@ -88,8 +89,10 @@ impl Server {
     /// Takes connections until it is told to stop, and returns once every turn is finished or parked.
     pub async fn run(self, listener: TcpListener) -> Result<(), StartError> {
         let workers = workers::start(&self.app);
+        let pump = tokio::spawn(events::pump(Arc::clone(&self.app)));
         let result = serve(Arc::clone(&self.app), listener, router(&self.app)).await;
         workers.stop().await;
+        let _ = pump.await;
         Ok(result?)
     }
 }

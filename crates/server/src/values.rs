@@ -1,11 +1,13 @@
 //! Small durable values beside the log: tokens, answers to idempotent requests, ids of responses and conversations.
 
 use segue_core::Timestamp;
-use segue_store::Error;
+use segue_store::{Error, Store, Value};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Arc;
+
+/// How many values are listed at a time.
+const PAGE: usize = 500;
 
 /// What a value is for. Names are for good: they stand in the store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -20,14 +22,24 @@ pub enum Space {
     Conversation,
 }
 
-/// The values of a store.
-#[derive(Default)]
-pub struct Values(Mutex<BTreeMap<(Space, String), (Vec<u8>, Option<Timestamp>)>>);
+impl Space {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Token => "serve.token",
+            Self::Answer => "serve.answer",
+            Self::Response => "serve.response",
+            Self::Conversation => "serve.conversation",
+        }
+    }
+}
+
+/// The values of a store, as JSON.
+pub struct Values(Arc<dyn Store>);
 
 impl Values {
     /// Opens the values of an engine's store.
-    pub fn of(_engine: &segue_engine::Engine) -> Self {
-        Self::default()
+    pub fn of(engine: &segue_engine::Engine) -> Self {
+        Self(Arc::clone(engine.store()))
     }
 
     /// Reads a value, unless it has expired.
@@ -37,10 +49,8 @@ impl Values {
         key: &str,
         now: Timestamp,
     ) -> Result<Option<T>, Error> {
-        let values = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let found = values.get(&(space, key.to_owned()));
-        let found = found.filter(|(_, expires)| expires.is_none_or(|at| at > now));
-        Ok(found.and_then(|(bytes, _)| serde_json::from_slice(bytes).ok()))
+        let found = self.0.value(space.name(), key, now).await?;
+        found.map(|value| decode(&value)).transpose()
     }
 
     /// Writes a value. It is durable on return.
@@ -49,52 +59,42 @@ impl Values {
         space: Space,
         key: &str,
         value: &T,
-        expires: Option<Timestamp>,
+        expires_at: Option<Timestamp>,
     ) -> Result<(), Error> {
-        let bytes = encode(value)?;
-        let mut values = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        values.insert((space, key.to_owned()), (bytes, expires));
-        Ok(())
-    }
-
-    /// Writes a value if there is none yet, and tells whether it did.
-    pub async fn insert<T: Serialize>(
-        &self,
-        space: Space,
-        key: &str,
-        value: &T,
-        expires: Option<Timestamp>,
-    ) -> Result<bool, Error> {
-        let bytes = encode(value)?;
-        let mut values = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let key = (space, key.to_owned());
-        let is_new = !values.contains_key(&key);
-        if is_new {
-            values.insert(key, (bytes, expires));
-        }
-        Ok(is_new)
+        let bytes = serde_json::to_vec(value);
+        let bytes = bytes.map_err(|error| Error::unavailable("a value cannot be written", error))?;
+        self.0.put_value(space.name(), Value { key: key.to_owned(), bytes, expires_at }).await
     }
 
     /// Deletes a value.
     pub async fn delete(&self, space: Space, key: &str) -> Result<(), Error> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&(space, key.to_owned()));
-        Ok(())
+        self.0.delete_value(space.name(), key).await.map(|_| ())
     }
 
-    /// Lists all values of a space whose key begins with a prefix.
+    /// Tells whether there is any value in a space.
+    pub async fn any(&self, space: Space, now: Timestamp) -> Result<bool, Error> {
+        Ok(!self.0.values(space.name(), "", None, 1, now).await?.is_empty())
+    }
+
+    /// Lists all values of a space.
     pub async fn list<T: DeserializeOwned>(
         &self,
         space: Space,
-        prefix: &str,
+        now: Timestamp,
     ) -> Result<Vec<(String, T)>, Error> {
-        let values = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let of_space = values.iter().filter(|((s, key), _)| *s == space && key.starts_with(prefix));
-        let read = of_space
-            .filter_map(|((_, key), (bytes, _))| Some((key.clone(), serde_json::from_slice(bytes).ok()?)));
-        Ok(read.collect())
+        let (mut all, mut after) = (Vec::new(), None);
+        loop {
+            let page = self.0.values(space.name(), "", after.as_deref(), PAGE, now).await?;
+            let Some(last) = page.last() else { return Ok(all) };
+            after = Some(last.key.clone());
+            for value in &page {
+                all.push((value.key.clone(), decode(value)?));
+            }
+        }
     }
 }
 
-fn encode<T: Serialize>(value: &T) -> Result<Vec<u8>, Error> {
-    serde_json::to_vec(value).map_err(|error| Error::unavailable("a value cannot be written", error))
+fn decode<T: DeserializeOwned>(value: &Value) -> Result<T, Error> {
+    serde_json::from_slice(&value.bytes)
+        .map_err(|error| Error::damaged(format!("the value {}", value.key), error))
 }

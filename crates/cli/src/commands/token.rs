@@ -31,7 +31,7 @@ pub async fn run(common: &Common, verb: Token) -> anyhow::Result<Exit> {
             }
         }
         Token::List => {
-            let all = tokens.list().await?;
+            let all = tokens.list(now).await?;
             if common.json {
                 json::print(&all.iter().map(shown).collect::<Vec<Value>>())?;
                 return Ok(Exit::Done);

@@ -107,7 +107,7 @@ impl Tokens {
         if !is_fine {
             return Err(TokenError::Name);
         }
-        if self.list().await?.iter().any(|token| token.name == name && token.revoked_at.is_none()) {
+        if self.list(now).await?.iter().any(|token| token.name == name && token.revoked_at.is_none()) {
             return Err(TokenError::NameTaken(name.to_owned()));
         }
         let secret = secret()?;
@@ -128,16 +128,16 @@ impl Tokens {
     }
 
     /// Lists all tokens, revoked ones too, the oldest first.
-    pub async fn list(&self) -> Result<Vec<Token>, TokenError> {
+    pub async fn list(&self, now: Timestamp) -> Result<Vec<Token>, TokenError> {
         let mut tokens: Vec<Token> =
-            self.0.list(Space::Token, "").await?.into_iter().map(|(_, token)| token).collect();
+            self.0.list(Space::Token, now).await?.into_iter().map(|(_, token)| token).collect();
         tokens.sort_by(|a: &Token, b| (a.created_at, &a.name).cmp(&(b.created_at, &b.name)));
         Ok(tokens)
     }
 
     /// Revokes a token. It stays in the list, so that a server whose last token was revoked does not stand open.
     pub async fn revoke(&self, name: &str, now: Timestamp) -> Result<Token, TokenError> {
-        let found = self.0.list::<Token>(Space::Token, "").await?;
+        let found = self.0.list::<Token>(Space::Token, now).await?;
         let found = found.into_iter().find(|(_, token)| token.name == name && token.revoked_at.is_none());
         let Some((key, mut token)) = found else { return Err(TokenError::NoToken(name.to_owned())) };
         token.revoked_at = Some(now);
@@ -146,8 +146,8 @@ impl Tokens {
     }
 
     /// Tells whether a token was ever made here.
-    pub async fn any(&self) -> Result<bool, TokenError> {
-        Ok(!self.0.list::<Token>(Space::Token, "").await?.is_empty())
+    pub async fn any(&self, now: Timestamp) -> Result<bool, TokenError> {
+        Ok(self.0.any(Space::Token, now).await?)
     }
 
     /// Finds the token of a secret, unless it has ended.

@@ -14,11 +14,14 @@ use axum::response::sse::{Event, KeepAlive, Sse};
 use segue_core::entry::Seq;
 use segue_core::scope;
 use segue_engine::tasks::Tasks;
+use segue_store::Position;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use std::convert::Infallible;
+use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::sync::watch;
 use tokio::time::timeout;
 use utoipa::{IntoParams, ToSchema};
 
@@ -31,8 +34,11 @@ const KEEP_ALIVE: Duration = Duration::from_secs(15);
 /// How long a long poll waits at most, in seconds.
 const WAIT_MAX: u64 = 60;
 
-/// How often the log is looked at although nobody in this process wrote.
-const LOOK_EVERY: Duration = Duration::from_secs(1);
+/// How many commits are read at a time.
+const COMMITS: usize = 64;
+
+/// How many entries of one commit are told.
+const ENTRIES_MAX: usize = 10_000;
 
 /// Watch a scope
 ///
@@ -50,8 +56,9 @@ pub(crate) async fn of_scope(
 ) -> Result<Response, Problem> {
     let scope = body::scope(&caller, &scope)?;
     let state = app.state(&scope).await?;
-    let from = match last_id(&headers)? {
-        Some(seq) => Seq(seq),
+    let from = match last_id(&headers)?.map(|id| id.parse()) {
+        Some(Ok(seq)) => Seq(seq),
+        Some(Err(_)) => return Err(Problem::wrong("Last-Event-ID is not the id of an event")),
         None => state.head,
     };
     Ok(stream(Follow::new(app, scope, from)))
@@ -64,22 +71,49 @@ pub(crate) async fn of_scope(
     params(("Last-Event-ID" = Option<String>, Header, description = "The id of the last event that was seen")),
     responses((status = 200, description = "Events", content_type = "text/event-stream", body = String)))]
 pub(crate) async fn of_all(
-    State(_app): State<Arc<App>>,
-    _caller: Caller,
+    State(app): State<Arc<App>>,
+    caller: Caller,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    last_id(&headers)?;
-    Err(Problem::unavailable("the store cannot be watched as a whole yet"))
+    let store = app.engine.store();
+    let (position, within) = match last_id(&headers)? {
+        Some(text) => place(&text)?,
+        None => (store.position().await?, None),
+    };
+    match store.commits(position, 1).await {
+        Ok(_) => {}
+        Err(segue_store::Error::Expired { .. }) => {
+            let detail = "the events behind this Last-Event-ID are not kept any more";
+            return Err(Problem::wrong(detail).hint("read the scopes anew, then watch without Last-Event-ID"));
+        }
+        Err(error) => return Err(error.into()),
+    }
+    Ok(stream(FollowAll::new(app, caller, position, within)))
 }
 
-fn last_id(headers: &HeaderMap) -> Result<Option<u64>, Problem> {
-    let Some(id) = headers.get("last-event-id") else { return Ok(None) };
-    let id = id.to_str().ok().map(str::trim).filter(|id| !id.is_empty()).map(str::parse);
-    match id {
-        None => Ok(None),
-        Some(Ok(id)) => Ok(Some(id)),
-        Some(Err(_)) => Err(Problem::wrong("Last-Event-ID is not the id of an event")),
+/// Reads the id of an event of all scopes: the position of its commit, and its place in the log.
+fn place(text: &str) -> Result<(Position, Option<Seq>), Problem> {
+    let wrong = || Problem::wrong("Last-Event-ID is not the id of an event");
+    match text.split_once('.') {
+        Some((position, seq)) => {
+            let (position, seq): (u64, u64) =
+                (position.parse().map_err(|_| wrong())?, seq.parse().map_err(|_| wrong())?);
+            Ok((Position(position.saturating_sub(1)), Some(Seq(seq))))
+        }
+        None => Ok((text.parse().map_err(|_| wrong())?, None)),
     }
+}
+
+fn last_id(headers: &HeaderMap) -> Result<Option<String>, Problem> {
+    let Some(id) = headers.get("last-event-id") else { return Ok(None) };
+    let id = id.to_str().map_err(|_| Problem::wrong("Last-Event-ID is not the id of an event"))?.trim();
+    Ok(Some(id.to_owned()).filter(|id| !id.is_empty()))
+}
+
+/// Something that tells events, one after the other, until the server stops.
+trait Follows: Send + 'static {
+    /// Waits for the next event; nothing when the stream is over.
+    fn next(&mut self) -> impl Future<Output = Option<(String, crate::events::Event)>> + Send;
 }
 
 /// Follows the log of a scope.
@@ -88,8 +122,8 @@ struct Follow {
     scope: scope::Key,
     after: Seq,
     waiting: VecDeque<crate::events::Event>,
-    woken: tokio::sync::watch::Receiver<u64>,
-    stopping: tokio::sync::watch::Receiver<bool>,
+    woken: watch::Receiver<u64>,
+    stopping: watch::Receiver<bool>,
 }
 
 impl Follow {
@@ -99,34 +133,36 @@ impl Follow {
         Self { app, scope, after, waiting: VecDeque::new(), woken, stopping }
     }
 
-    /// Waits for the next event; nothing when the stream is over.
-    async fn next(&mut self) -> Option<crate::events::Event> {
-        loop {
-            if let Some(event) = self.waiting.pop_front() {
-                return Some(event);
-            }
-            self.woken.mark_unchanged();
-            if !self.read().await.ok()? {
-                let mut stopping = self.stopping.clone();
-                tokio::select! {
-                    _ = timeout(LOOK_EVERY, self.woken.changed()) => {}
-                    _ = stopping.wait_for(|stop| *stop) => return None,
-                }
-            }
-        }
-    }
-
     /// Reads on, and tells whether there was anything.
     async fn read(&mut self) -> Result<bool, Problem> {
-        if self.app.engine.store().head(&self.scope).await?.is_none_or(|head| head <= self.after) {
+        let store = self.app.engine.store();
+        if store.head(&self.scope).await?.is_none_or(|head| head <= self.after) {
             return Ok(false);
         }
-        let records = self.app.engine.store().log(&self.scope, self.after, ENTRIES).await?;
+        let records = store.tail(&self.scope, self.after, ENTRIES).await?;
         let Some(last) = records.last() else { return Ok(false) };
         let state = self.app.state(&self.scope).await?;
         self.after = last.seq;
         self.waiting.extend(events_of(&state, &records));
         Ok(true)
+    }
+}
+
+impl Follows for Follow {
+    async fn next(&mut self) -> Option<(String, crate::events::Event)> {
+        loop {
+            if let Some(event) = self.waiting.pop_front() {
+                return Some((event.seq.to_string(), event));
+            }
+            // Marked as seen before the log is read, so that nothing comes between unnoticed.
+            self.woken.borrow_and_update();
+            if !self.read().await.ok()? {
+                tokio::select! {
+                    woken = self.woken.changed() => woken.ok()?,
+                    _ = self.stopping.wait_for(|stop| *stop) => return None,
+                }
+            }
+        }
     }
 }
 
@@ -136,11 +172,75 @@ impl Drop for Follow {
     }
 }
 
-fn stream(follow: Follow) -> Response {
-    let events = futures_util::stream::unfold(follow, |mut follow| async move {
-        let event = follow.next().await?;
-        let told = Event::default().event(event.name).id(event.seq.to_string()).data(event.data.to_string());
-        Some((Ok::<_, Infallible>(told), follow))
+/// Follows the commits of the store.
+struct FollowAll {
+    app: Arc<App>,
+    caller: Caller,
+    at: Position,
+    /// How far the first commit was told already.
+    within: Option<Seq>,
+    waiting: VecDeque<(String, crate::events::Event)>,
+    news: watch::Receiver<Position>,
+    stopping: watch::Receiver<bool>,
+}
+
+impl FollowAll {
+    fn new(app: Arc<App>, caller: Caller, at: Position, within: Option<Seq>) -> Self {
+        let (news, stopping) = (app.engine.store().subscribe(), app.stopping.clone());
+        app.metrics.streams.add(1);
+        Self { app, caller, at, within, waiting: VecDeque::new(), news, stopping }
+    }
+
+    /// Reads on, and tells whether there was anything.
+    async fn read(&mut self) -> Result<bool, Problem> {
+        let store = self.app.engine.store();
+        let commits = store.commits(self.at, COMMITS).await?;
+        for commit in &commits {
+            self.at = commit.position;
+            let told = self.within.take();
+            if !self.caller.sees(commit.scope.as_str()) {
+                continue;
+            }
+            let after = told.unwrap_or(commit.after).max(commit.after);
+            let count = usize::try_from(commit.head.0.saturating_sub(after.0)).unwrap_or(usize::MAX);
+            let mut records = store.tail(&commit.scope, after, count.clamp(1, ENTRIES_MAX)).await?;
+            records.retain(|record| record.seq <= commit.head);
+            let state = self.app.state(&commit.scope).await?;
+            let named = |event: crate::events::Event| (format!("{}.{}", commit.position, event.seq), event);
+            self.waiting.extend(events_of(&state, &records).into_iter().map(named));
+        }
+        Ok(!commits.is_empty())
+    }
+}
+
+impl Follows for FollowAll {
+    async fn next(&mut self) -> Option<(String, crate::events::Event)> {
+        loop {
+            if let Some(event) = self.waiting.pop_front() {
+                return Some(event);
+            }
+            self.news.borrow_and_update();
+            if !self.read().await.ok()? {
+                tokio::select! {
+                    news = self.news.changed() => news.ok()?,
+                    _ = self.stopping.wait_for(|stop| *stop) => return None,
+                }
+            }
+        }
+    }
+}
+
+impl Drop for FollowAll {
+    fn drop(&mut self) {
+        self.app.metrics.streams.add(-1);
+    }
+}
+
+fn stream(follows: impl Follows) -> Response {
+    let events = futures_util::stream::unfold(follows, |mut follows| async move {
+        let (id, event) = follows.next().await?;
+        let told = Event::default().event(event.name).id(id).data(event.data.to_string());
+        Some((Ok::<_, Infallible>(told), follows))
     });
     Sse::new(events).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)).into_response()
 }

@@ -9,7 +9,7 @@ use axum::Json;
 use axum::extract::State;
 use segue_core::scope;
 use segue_engine::Target;
-use segue_store::ScopeRow;
+use segue_store::{Cursor, ScopePage, ScopeRow};
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -82,9 +82,7 @@ pub(crate) async fn list(
     let prefix = query.prefix.unwrap_or_default();
     let (mut items, mut looked_through) = (Vec::new(), 0);
     loop {
-        let rows = app.engine.store().scopes(&page).await?;
-        let Some(last) = rows.last() else { return Ok(Json(Page { items, next: None })) };
-        let end = (last.updated_at, last.scope.clone());
+        let ScopePage { rows, next } = app.engine.store().scopes(&page).await?;
         looked_through += rows.len();
         for row in &rows {
             if !row.scope.as_str().starts_with(&prefix) || !caller.sees(row.scope.as_str()) {
@@ -92,27 +90,28 @@ pub(crate) async fn list(
             }
             items.push(Scope::of(row));
             if items.len() == limit {
-                let next = Some(write_cursor(&(row.updated_at, row.scope.clone())));
+                let next = Some(written(&Cursor::behind(row)));
                 return Ok(Json(Page { items, next }));
             }
         }
-        if looked_through >= LOOKED_THROUGH_MAX {
-            return Ok(Json(Page { items, next: Some(write_cursor(&end)) }));
+        if next.is_none() || looked_through >= LOOKED_THROUGH_MAX {
+            return Ok(Json(Page { items, next: next.as_ref().map(written) }));
         }
-        page.after = Some(end);
+        page.after = next;
     }
 }
 
-fn write_cursor((at, scope): &(segue_core::Timestamp, scope::Key)) -> String {
-    format!("{at}~{scope}")
+/// Writes a cursor without a space, which queries write in two ways.
+fn written(cursor: &Cursor) -> String {
+    cursor.0.replacen(' ', "~", 1)
 }
 
-fn read_cursor(text: &str) -> Result<(segue_core::Timestamp, scope::Key), Problem> {
-    let read = || {
-        let (at, scope) = text.split_once('~')?;
-        Some((at.parse().ok()?, scope.parse().ok()?))
-    };
-    read().ok_or_else(|| Problem::wrong("there is no such cursor").hint("take `next` of the page before"))
+fn read_cursor(text: &str) -> Result<Cursor, Problem> {
+    let cursor = Cursor(text.replacen('~', " ", 1));
+    match cursor.parse() {
+        Ok(_) => Ok(cursor),
+        Err(_) => Err(Problem::wrong("there is no such cursor").hint("take `next` of the page before")),
+    }
 }
 
 impl App {

@@ -58,7 +58,6 @@ impl App {
         if question(outcome).is_some() {
             self.metrics.questions.add(&[], 1);
         }
-        self.hub.wake(&outcome.scope);
     }
 
     /// Finds the scope that a message falls into.
