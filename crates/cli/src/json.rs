@@ -127,7 +127,8 @@ pub fn moved(outcome: &Outcome) -> Value {
 /// A session of a list.
 pub fn listed(session: &Listed) -> Value {
     json!({
-        "index": session.index,
+        "index": session.number.0,
+        "archived": session.archived,
         "key": session.key.to_string(),
         "session_id": session.session_id.to_string(),
         "title": session.title,

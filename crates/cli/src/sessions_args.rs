@@ -12,6 +12,9 @@ pub enum Sessions {
     List {
         /// The scope
         scope: scope::Key,
+        /// Archived ones too
+        #[arg(long)]
+        all: bool,
     },
     /// Show a session
     #[command(after_help = "\
@@ -33,7 +36,7 @@ Example:
     Resume {
         /// The scope
         scope: scope::Key,
-        /// Its number in `segue sessions list`
+        /// Its number: 2 for #2
         #[arg(value_parser = clap::value_parser!(u32).range(1..))]
         n: u32,
     },
@@ -55,11 +58,35 @@ Example:
         #[arg(long, value_name = "SEQ", value_parser = seq)]
         at: Seq,
     },
-    /// Take back the last new session, resume, fork or split
+    /// Take back the last new session, resume, fork or split; again: go to the session before
     #[command(after_help = "Example:\n  segue sessions undo agent:main:cli:direct:me")]
     Undo {
         /// The scope
         scope: scope::Key,
+    },
+    /// Go forward again after `undo`
+    #[command(after_help = "Example:\n  segue sessions redo agent:main:cli:direct:me")]
+    Redo {
+        /// The scope
+        scope: scope::Key,
+    },
+    /// List an archived session again
+    #[command(after_help = "Example:\n  segue sessions restore agent:main:cli:direct:me 2")]
+    Restore {
+        /// The scope
+        scope: scope::Key,
+        /// Its number: 2 for #2
+        #[arg(value_parser = clap::value_parser!(u32).range(1..))]
+        n: u32,
+    },
+    /// Move the last message of the person and its answer to another session
+    #[command(after_help = "Example:\n  segue sessions move agent:main:cli:direct:me 2")]
+    Move {
+        /// The scope
+        scope: scope::Key,
+        /// The number of that session: 2 for #2
+        #[arg(value_parser = clap::value_parser!(u32).range(1..))]
+        n: u32,
     },
     /// Make one session of two
     #[command(
@@ -142,8 +169,8 @@ Example:
   segue sessions keep agent:main:cli:direct:me#2
   segue sessions keep agent:main:cli:direct:me#2 --off     it goes when its time has come
 
-A session that is kept does not go by itself (see `segue retention`), nor by `segue sessions prune`; of a backlog that is
-too long it goes last.")]
+A session that is kept does not go by itself (see `segue retention`), nor by `segue sessions prune`, nor is it archived
+when the list is too long.")]
     Keep {
         /// The session
         key: session::Key,

@@ -165,17 +165,14 @@ pub enum Task {
         #[arg(default_value = "")]
         summary: String,
     },
-    /// Draw how things hang together
-    #[command(after_help = "Example:\n  segue task graph agent:main:cli:direct:me --format svg > task.svg")]
+    /// Draw how things hang together, in the DOT language of Graphviz
+    #[command(after_help = "Example:\n  segue task graph agent:main:cli:direct:me | dot -Tsvg > task.svg")]
     Graph {
         /// The scope
         scope: scope::Key,
         /// The task; the last one by default
         #[arg(long, value_name = "N")]
         task: Option<u64>,
-        /// The form
-        #[arg(long, value_enum, default_value_t = GraphFormat::Dot)]
-        format: GraphFormat,
     },
 }
 
@@ -201,13 +198,4 @@ impl From<NoteKind> for segue_core::task::observation::NoteKind {
             NoteKind::Question => Self::Question,
         }
     }
-}
-
-/// The forms of a graph.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub enum GraphFormat {
-    /// For Graphviz
-    Dot,
-    /// A picture
-    Svg,
 }

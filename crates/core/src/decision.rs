@@ -362,4 +362,7 @@ pub struct Decision {
     /// What the user was told when a command was refused.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refusal: Option<String>,
+    /// Where the task of the session stood after it, if there was one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task: Option<StateName>,
 }

@@ -48,7 +48,12 @@ impl Draft {
         }
         let opens = matches!(
             body,
-            Body::Opened(_) | Body::Resumed(_) | Body::Forked(_) | Body::Split(_) | Body::Attached(_)
+            Body::Opened(_)
+                | Body::Resumed(_)
+                | Body::Forked(_)
+                | Body::Split(_)
+                | Body::Attached(_)
+                | Body::Stepped(_)
         );
         let writing = self.state.side.as_ref().or(self.state.open.as_ref());
         let (segment, messages) = match writing {

@@ -4,11 +4,13 @@
 //! error that names the entry, never a panic.
 
 mod gone;
+mod walk;
 
-use crate::Timestamp;
 use crate::decision::Cause;
 use crate::digest::Digest;
-use crate::entry::{Asked, Body, Branched, Merged, Opened, Record, Resumed, Sealed, Seq, Unreadable};
+use crate::entry::{
+    Asked, Backlog, Body, Branched, Merged, Opened, Record, Resumed, Sealed, Seq, Source, Unreadable,
+};
 use crate::extras::{HEARD_MAX, Question, Rotation, ScopeExtras};
 use crate::memory;
 use crate::message::Role;
@@ -85,6 +87,9 @@ pub(crate) fn fold_in(state: &mut State, entry: &Record, body: &Body) -> Result<
     }
     state.clock = state.clock.max(entry.at);
     state.head = entry.seq;
+    if state.extras.walk.is_some() && walk::ends_with(body) {
+        extras_mut(state).walk = None;
+    }
     match body {
         Body::Opened(opened) => open_new(state, entry, opened),
         Body::Resumed(resumed) => resume(state, entry, resumed),
@@ -109,7 +114,10 @@ pub(crate) fn fold_in(state: &mut State, entry: &Record, body: &Body) -> Result<
             Ok(())
         }
         Body::Merged(merged) => merge(state, entry, merged),
-        Body::Undone => undo(state, entry),
+        Body::Undone => walk::undo(state, entry),
+        Body::Redone => walk::redo(state, entry),
+        Body::Stepped(stepped) => walk::step(state, entry, stepped),
+        Body::Backlog(backlog) => change_backlog(state, entry, backlog),
         Body::Cleared(of) => clear(state, entry, of.session),
         Body::Asked(asked) => ask(state, entry, asked),
         Body::Answered => {
@@ -137,8 +145,8 @@ pub(crate) fn fold_in(state: &mut State, entry: &Record, body: &Body) -> Result<
         }
         Body::Pinned(pinned) => pin(state, entry, pinned),
         Body::WorkCommit(_) | Body::Worded(_) | Body::Compacted(_) | Body::Copied(_) => Ok(()),
-        Body::Archived(archived) => {
-            memory::take_in(extras_mut(state), archived);
+        Body::Extracted(extraction) => {
+            memory::take_in(extras_mut(state), extraction);
             Ok(())
         }
         Body::Retiring(retiring) => {
@@ -214,7 +222,7 @@ fn ask(state: &mut State, entry: &Record, asked: &Asked) -> Result<(), Misfit> {
 }
 
 fn resume(state: &mut State, entry: &Record, resumed: &Resumed) -> Result<(), Misfit> {
-    open_segment(state, entry, resumed.session);
+    open_segment(state, entry, resumed.session)?;
     let session = session_mut(state, entry, resumed.session)?;
     let taken = match &resumed.moved {
         Some(moved) => {
@@ -257,8 +265,47 @@ fn new_segment(state: &mut State, entry: &Record, session: Number) -> segment::O
     }
 }
 
-fn open_segment(state: &mut State, entry: &Record, session: Number) {
+/// Opens a segment for the session that is latest now; the latest session is always listed.
+fn open_segment(state: &mut State, entry: &Record, session: Number) -> Result<(), Misfit> {
     state.open = Some(new_segment(state, entry, session));
+    set_listed(state, entry, session)
+}
+
+fn set_listed(state: &mut State, entry: &Record, number: Number) -> Result<(), Misfit> {
+    let session = state.sessions.get(&number).ok_or(Misfit::Session { seq: entry.seq, session: number })?;
+    if session.status == Status::Archived {
+        session_mut(state, entry, number)?.status = Status::Live;
+    }
+    Ok(())
+}
+
+/// Folds in that sessions leave the list or come back to it. What is not there any more is passed over.
+fn change_backlog(state: &mut State, entry: &Record, backlog: &Backlog) -> Result<(), Misfit> {
+    let (sessions, from, to) = match backlog {
+        Backlog::Archived { sessions, boundary } => {
+            if let Some(boundary) = boundary {
+                Arc::make_mut(&mut state.boundaries).note_archived(*boundary, sessions);
+            }
+            (sessions, Status::Live, Status::Archived)
+        }
+        Backlog::Restored { sessions } => (sessions, Status::Archived, Status::Live),
+    };
+    set_status(state, entry, sessions, from, to)
+}
+
+fn set_status(
+    state: &mut State,
+    entry: &Record,
+    sessions: &[Number],
+    from: Status,
+    to: Status,
+) -> Result<(), Misfit> {
+    for number in sessions {
+        if state.sessions.get(number).is_some_and(|session| session.status == from) {
+            session_mut(state, entry, *number)?.status = to;
+        }
+    }
+    Ok(())
 }
 
 fn create(state: &mut State, number: Number, id: Id, parent: Option<Number>, origin: Origin) {
@@ -279,11 +326,15 @@ fn create(state: &mut State, number: Number, id: Id, parent: Option<Number>, ori
 }
 
 fn open_new(state: &mut State, entry: &Record, opened: &Opened) -> Result<(), Misfit> {
-    let origin = if opened.parent.is_some() { Origin::New } else { Origin::First };
+    let origin = match (opened.source, opened.parent) {
+        (Source::Imported, _) => Origin::Import,
+        (Source::Own, Some(_)) => Origin::New,
+        (Source::Own, None) => Origin::First,
+    };
     create(state, opened.session, opened.id, opened.parent, origin);
-    open_segment(state, entry, opened.session);
+    open_segment(state, entry, opened.session)?;
     let Some(from) = opened.parent else { return Ok(()) };
-    push_boundary(state, Boundary::Created { from, to: opened.session, at: entry.seq });
+    push_boundary(state, Boundary::Created { from, to: opened.session, at: entry.seq, archived: Vec::new() });
     if let Some(cause) = opened.cause {
         let clock = state.clock;
         let extras = extras_mut(state);
@@ -297,7 +348,7 @@ fn open_new(state: &mut State, entry: &Record, opened: &Opened) -> Result<(), Mi
 
 fn branch_off(state: &mut State, entry: &Record, branch: &Branched, origin: Origin) -> Result<(), Misfit> {
     create(state, branch.session, branch.id, Some(branch.parent), origin);
-    open_segment(state, entry, branch.session);
+    open_segment(state, entry, branch.session)?;
     let pins = state.sessions.get(&branch.parent).map(|parent| parent.pins.handed_on()).unwrap_or_default();
     let child = session_mut(state, entry, branch.session)?;
     (child.spans, child.pins) = (branch.taken.clone(), pins);
@@ -305,7 +356,8 @@ fn branch_off(state: &mut State, entry: &Record, branch: &Branched, origin: Orig
         session_mut(state, entry, branch.parent)?.spans = kept.clone();
         follow_task(state, branch.parent, branch.session, &branch.taken);
     }
-    push_boundary(state, Boundary::Created { from: branch.from, to: branch.session, at: entry.seq });
+    let (from, to, at) = (branch.from, branch.session, entry.seq);
+    push_boundary(state, Boundary::Created { from, to, at, archived: Vec::new() });
     Ok(())
 }
 
@@ -344,7 +396,7 @@ fn merge(state: &mut State, entry: &Record, merged: &Merged) -> Result<(), Misfi
     let into = session_mut(state, entry, merged.into)?;
     into.spans = into.spans.union(&spans);
     into.updated_at = into.updated_at.max(updated_at);
-    move_latest(state, merged.from, merged.into);
+    move_latest(state, entry, merged.from, merged.into)?;
     join_extras(state, merged.from, merged.into);
     let boundaries = Arc::make_mut(&mut state.boundaries);
     boundaries.forget(merged.from);
@@ -359,7 +411,7 @@ fn pin(state: &mut State, entry: &Record, pinned: &Pinned) -> Result<(), Misfit>
 }
 
 fn join_extras(state: &mut State, from: Number, into: Number) {
-    if state.extras.archived.contains_key(&from) {
+    if state.extras.extracted.contains_key(&from) {
         memory::join(extras_mut(state), from, into);
     }
     if retention::knows(&state.extras, from) || retention::knows(&state.extras, into) {
@@ -376,64 +428,12 @@ fn follow_task(state: &mut State, from: Number, to: Number, taken: &Spans) {
     }
 }
 
-fn move_latest(state: &mut State, from: Number, into: Number) {
-    if let Some(open) = state.open.as_mut().filter(|open| open.session == from) {
-        open.session = into;
+fn move_latest(state: &mut State, entry: &Record, from: Number, into: Number) -> Result<(), Misfit> {
+    match state.open.as_mut().filter(|open| open.session == from) {
+        Some(open) => open.session = into,
+        None => return Ok(()),
     }
-}
-
-fn undo(state: &mut State, entry: &Record) -> Result<(), Misfit> {
-    let boundary = Arc::make_mut(&mut state.boundaries).pop();
-    match boundary.ok_or(Misfit::Boundary { seq: entry.seq })? {
-        Boundary::Created { from, to, at } => {
-            let created = session_mut(state, entry, to)?;
-            created.status = Status::Merged { into: from };
-            let (inherited, since) = std::mem::take(&mut created.spans).apart(at);
-            let back = match created.origin {
-                // A fork's parent still sees what the fork began with, and `from` may be another session.
-                Origin::First | Origin::New | Origin::Fork => since,
-                Origin::Split => since.union(&inherited),
-            };
-            let updated_at = created.updated_at;
-            give_back(state, entry, from, &back, updated_at)?;
-            move_latest(state, to, from);
-            join_extras(state, to, from);
-        }
-        Boundary::Resumed { from, to, at, taken } => {
-            let resumed = session_mut(state, entry, to)?;
-            let (kept, since) = resumed.spans.apart(at);
-            resumed.spans = kept.without(&taken);
-            let updated_at = resumed.updated_at;
-            give_back(state, entry, from, &since.union(&taken), updated_at)?;
-            move_latest(state, to, from);
-            if state.extras.tasks.contains_key(&to) {
-                fold::go_back(extras_mut(state), to, from, at);
-            }
-        }
-        Boundary::Cleared { session, view } => {
-            let cleared = session_mut(state, entry, session)?;
-            cleared.spans = cleared.spans.union(&view);
-        }
-    }
-    let_go(state);
-    // Who takes a boundary back wants to stay: that is as fresh as an opening.
-    if let Some(open) = state.open.as_mut() {
-        open.opened_at = state.clock;
-    }
-    Ok(())
-}
-
-fn give_back(
-    state: &mut State,
-    entry: &Record,
-    session: Number,
-    spans: &Spans,
-    updated_at: Timestamp,
-) -> Result<(), Misfit> {
-    let session = session_mut(state, entry, session)?;
-    session.spans = session.spans.union(spans);
-    session.updated_at = session.updated_at.max(updated_at);
-    Ok(())
+    set_listed(state, entry, into)
 }
 
 fn clear(state: &mut State, entry: &Record, number: Number) -> Result<(), Misfit> {

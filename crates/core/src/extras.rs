@@ -16,6 +16,7 @@ use crate::task::commit::CommitId;
 use crate::task::intent::MessageIntent;
 use crate::task::state::StateName;
 use crate::title::Name;
+use crate::undo::Walk;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -57,8 +58,8 @@ pub struct ScopeExtras {
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub copies: BTreeMap<Seq, Seq>,
     /// How far each session was looked at for what is worth keeping.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub archived: BTreeMap<Number, Seq>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty", rename = "archived")]
+    pub extracted: BTreeMap<Number, Seq>,
     /// What is remembered, and what was and is not any more.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub memories: Vec<Memory>,
@@ -68,6 +69,9 @@ pub struct ScopeExtras {
     /// The sessions that were announced to go.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub retiring: BTreeMap<Number, Farewell>,
+    /// Where a person stands who goes back and forth between sessions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub walk: Option<Box<Walk>>,
     /// The sessions that a person wants to be kept.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub spared: BTreeSet<Number>,
@@ -81,6 +85,15 @@ impl ScopeExtras {
     /// Returns the open task of a session.
     pub fn open_task(&self, session: Number) -> Option<&Assignment> {
         self.tasks.get(&session).filter(|task| task.is_open())
+    }
+
+    /// Returns the session in which an open task goes on that came through the given one: its staged observations and
+    /// the contents that it read are there still (C-7).
+    pub fn worked_in(&self, session: Number) -> Option<Number> {
+        let came = |(at, task): &(&Number, &Assignment)| {
+            task.is_open() && **at != session && task.came_from.contains(&session)
+        };
+        self.tasks.iter().find(came).map(|(at, _)| *at)
     }
 
     /// Returns the state of a session's task.

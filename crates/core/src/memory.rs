@@ -56,7 +56,7 @@ pub struct Remembered {
 /// What is worth keeping was taken from a session, up to a message.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Archived {
+pub struct Extraction {
     /// The session.
     pub session: Number,
     /// The last message that was looked at.
@@ -121,10 +121,10 @@ impl Status {
 pub fn queue(state: &State) -> impl Iterator<Item = Number> {
     let latest = state.latest();
     let waits = move |number: &Number| {
-        let seen = state.extras.archived.get(number).copied().unwrap_or(Seq::ZERO);
+        let seen = state.extras.extracted.get(number).copied().unwrap_or(Seq::ZERO);
         Some(*number) != latest && end(state, *number).is_some_and(|end| end > seen)
     };
-    let mut waiting: Vec<Number> = state.list().map(|(number, _)| number).filter(waits).collect();
+    let mut waiting: Vec<Number> = state.all().map(|(number, _)| number).filter(waits).collect();
     waiting.sort_unstable();
     waiting.into_iter()
 }
@@ -135,13 +135,13 @@ pub fn end(state: &State, session: Number) -> Option<Seq> {
 }
 
 /// Folds in what was taken from a session.
-pub(crate) fn take_in(extras: &mut ScopeExtras, archived: &Archived) {
-    let seen = extras.archived.entry(archived.session).or_insert(Seq::ZERO);
-    *seen = archived.upto.max(*seen);
-    let session = archived.session;
+pub(crate) fn take_in(extras: &mut ScopeExtras, extraction: &Extraction) {
+    let seen = extras.extracted.entry(extraction.session).or_insert(Seq::ZERO);
+    *seen = extraction.upto.max(*seen);
+    let session = extraction.session;
     let memory =
         |taken: &Taken| Memory { entry: taken.entry, session, source: taken.source, status: Status::Kept };
-    extras.memories.extend(archived.taken.iter().map(memory));
+    extras.memories.extend(extraction.taken.iter().map(memory));
 }
 
 /// Folds in that entries were erased: what they remembered is forgotten.
@@ -158,8 +158,8 @@ pub(crate) fn any_in(extras: &ScopeExtras, erased: &[Seq]) -> bool {
 
 /// Folds in that one session went into another one: what was looked at there was looked at.
 pub(crate) fn join(extras: &mut ScopeExtras, from: Number, into: Number) {
-    if let Some(seen) = extras.archived.remove(&from) {
-        let into = extras.archived.entry(into).or_insert(Seq::ZERO);
+    if let Some(seen) = extras.extracted.remove(&from) {
+        let into = extras.extracted.entry(into).or_insert(Seq::ZERO);
         *into = seen.max(*into);
     }
 }

@@ -198,6 +198,18 @@ pub enum Notice {
         /// The session that was latest before, if it is another one.
         from: Option<Number>,
     },
+    /// A boundary that was taken back is there again.
+    Redone {
+        /// The session that is latest now.
+        session: Number,
+        /// The session that was latest before.
+        from: Number,
+    },
+    /// An archived session is listed again.
+    Restored {
+        /// The session.
+        session: Number,
+    },
     /// A session got a title.
     Renamed {
         /// The session.

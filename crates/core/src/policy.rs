@@ -153,7 +153,7 @@ impl Rule {
 /// otherwise.
 pub const RULES_VERSION: u32 = 1;
 
-/// How many sessions of a scope are kept, the active one included.
+/// How many sessions of a scope are listed, the active one included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Backlog(std::num::NonZeroU32);
 
@@ -172,6 +172,29 @@ impl Backlog {
 impl Default for Backlog {
     fn default() -> Self {
         Self(std::num::NonZeroU32::MIN.saturating_add(19))
+    }
+}
+
+/// What happens to sessions past the backlog's limit (P-8).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Excess {
+    /// They are archived: not listed, and not lost.
+    #[default]
+    Archive,
+    /// They are deleted, as 004 has it.
+    Delete,
+}
+
+impl Excess {
+    /// All of them, by their names.
+    pub const ALL: &[(&str, Self)] = &[("archive", Self::Archive), ("delete", Self::Delete)];
+
+    /// Returns the name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Archive => "archive",
+            Self::Delete => "delete",
+        }
     }
 }
 
@@ -194,8 +217,10 @@ pub struct Policy {
     pub shift: Shift,
     /// How often the user may be asked.
     pub question: Question,
-    /// How many sessions are kept.
+    /// How many sessions are listed.
     pub backlog: Backlog,
+    /// What happens to those past that.
+    pub excess: Excess,
 }
 
 impl Policy {

@@ -27,6 +27,17 @@ pub enum Refusal {
     /// The active session cannot be deleted.
     #[error("session {0} is the active one: start or resume another one first")]
     Active(Number),
+    /// The session holds what an open task of another one was made of.
+    #[error("session {session} holds work of the open task of session {at_work}: finish or abort that first")]
+    HoldsWork {
+        /// The session.
+        session: Number,
+        /// The session in which the task goes on.
+        at_work: Number,
+    },
+    /// Nothing was taken back just now.
+    #[error("there is nothing to redo")]
+    NothingToRedo,
     /// There is no boundary to take back.
     #[error("there is nothing to undo")]
     NothingToUndo,

@@ -161,13 +161,17 @@ pub enum Origin {
     Fork,
     /// Split off its parent.
     Split,
+    /// Taken over from elsewhere. It is not counted by the backlog (P-8).
+    Import,
 }
 
 /// Whether a session can still be talked to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Status {
-    /// It is there.
+    /// It is there, and listed.
     Live,
+    /// It is there, and not listed: resume and restore bring it back (P-8).
+    Archived,
     /// What it held belongs to another session now.
     Merged {
         /// That session.
@@ -207,8 +211,16 @@ impl Session {
         self.title_entries.push(entry);
     }
 
-    /// Tells whether the session can still be talked to.
+    /// Tells whether the session holds what it said, listed or not.
     pub fn is_live(&self) -> bool {
+        match self.status {
+            Status::Live | Status::Archived => true,
+            Status::Merged { .. } => false,
+        }
+    }
+
+    /// Tells whether the session is listed.
+    pub fn is_listed(&self) -> bool {
         self.status == Status::Live
     }
 }

@@ -78,19 +78,19 @@ impl State {
         self.open.as_ref().map(|open| open.session)
     }
 
-    /// Finds a session that can still be talked to.
+    /// Finds a session that can still be talked to, listed or archived.
     pub fn live(&self, number: Number) -> Option<&Arc<Session>> {
         self.sessions.get(&number).filter(|session| session.is_live())
     }
 
-    /// Lists the sessions that can still be talked to, newest-created first.
+    /// Lists the sessions that are not archived, newest-created first.
     pub fn list(&self) -> impl Iterator<Item = (Number, &Arc<Session>)> {
-        self.sessions.iter().rev().filter(|(_, s)| s.is_live()).map(|(n, s)| (*n, s))
+        self.all().filter(|(_, session)| session.is_listed())
     }
 
-    /// Finds a session by its place in [`State::list`], counted from 1.
-    pub fn nth(&self, index: usize) -> Option<Number> {
-        self.list().nth(index.checked_sub(1)?).map(|(number, _)| number)
+    /// Returns every session that can still be talked to, archived ones too, newest-created first.
+    pub fn all(&self) -> impl Iterator<Item = (Number, &Arc<Session>)> {
+        self.sessions.iter().rev().filter(|(_, s)| s.is_live()).map(|(n, s)| (*n, s))
     }
 
     /// Returns the key of a session.

@@ -2,6 +2,9 @@
 //!
 //! Undo has one rule: afterwards the scope reads as if the boundary had never happened. What was said
 //! since belongs to the session that was latest before it, in order, nothing lost, nothing twice.
+//!
+//! Another `/undo` in a row is a step to the session before, which leaves everything where it is. `/redo` goes
+//! the same way forward. A [`Walk`] is where that stands; it is over as soon as anything else happens.
 
 use crate::entry::Seq;
 use crate::session::Number;
@@ -23,6 +26,9 @@ pub enum Boundary {
         to: Number,
         /// The entry that created it.
         at: Seq,
+        /// The sessions that were archived because it made too many.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        archived: Vec<Number>,
     },
     /// An older session was resumed.
     Resumed {
@@ -80,6 +86,30 @@ impl Boundaries {
         self.0.push(boundary);
     }
 
+    /// Notes sessions that were archived because of the boundary at an entry.
+    pub(crate) fn note_archived(&mut self, boundary: Seq, sessions: &[Number]) {
+        if let Some(Boundary::Created { at, archived, .. }) = self.0.last_mut()
+            && *at == boundary
+        {
+            archived.extend(sessions);
+        }
+    }
+
+    /// Returns the boundary with so many older ones.
+    pub fn get(&self, older: usize) -> Option<&Boundary> {
+        self.0.get(older)
+    }
+
+    /// Counts the boundaries.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Tells whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Takes the newest boundary.
     pub fn pop(&mut self) -> Option<Boundary> {
         self.0.pop()
@@ -91,4 +121,30 @@ impl Boundaries {
             self.0.drain(..=newest);
         }
     }
+}
+
+/// Where a person stands who goes back and forth between sessions.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Walk {
+    /// The boundary that the first `/undo` took back, if it can be made again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub undone: Option<Undone>,
+    /// The sessions that were left by steps back, the last one at the end.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left: Vec<Number>,
+    /// How many boundaries are older than where the person stands.
+    pub cursor: u32,
+}
+
+/// A boundary that was taken back, with what is needed to make it again.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Undone {
+    /// The boundary.
+    pub boundary: Boundary,
+    /// What the session before it saw then, without the open segment.
+    pub from_saw: Spans,
+    /// What the session behind it had of other sessions.
+    pub inherited: Spans,
 }

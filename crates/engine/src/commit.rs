@@ -6,7 +6,7 @@ use crate::error::Error;
 use crate::mind::Mind;
 use crate::observe::may_carry;
 use crate::opinion::{Doubt, Opinion};
-use crate::request::{Refused, Request};
+use crate::request::{Meaning, Refused, Request};
 use crate::tasks::intent::stated;
 use segue_core::decide::{Circumstances, Command, Decided};
 use segue_core::entry::Seq;
@@ -49,6 +49,7 @@ impl Engine {
         let scope = &turn.scope;
         let id = request.message_id().or(turn.spoken.as_ref().and_then(|s| s.message_id.as_ref()));
         let mut drawer = self.states.turn(scope).await;
+        let mut meant = None;
         for _ in 0..TRIES_MAX {
             let prior = match drawer.get(scope) {
                 Some(state) => state,
@@ -57,6 +58,11 @@ impl Engine {
                     loaded.unwrap_or_else(|| Arc::new(State::empty(scope.clone())))
                 }
             };
+            // What destroys is resolved on a state that is checked, once.
+            if request.destroys() && !self.is_current(&prior).await? {
+                drawer.forget(scope);
+                continue;
+            }
             let remembered = drawer.take_mind(scope);
             let mut mind = None;
             let command = match request {
@@ -66,6 +72,11 @@ impl Engine {
                         Ok(command) => command,
                         // A second delivery has its answer already.
                         Err(doubt) => {
+                            // Nobody is asked about a state that is not the newest one.
+                            if !self.is_current(&prior).await? {
+                                drawer.forget(scope);
+                                continue;
+                            }
                             return match self.seen(scope, id).await? {
                                 Some(seq) => Ok(Committed::Again(seq)),
                                 None => Ok(Committed::Doubtful(doubt)),
@@ -77,6 +88,10 @@ impl Engine {
                     mind = self.mind(&prior, remembered).await;
                     match self.hear(turn, &prior, mind.as_deref(), message, Some(*intent), opinion).await {
                         Ok(command) => command,
+                        Err(_) if !self.is_current(&prior).await? => {
+                            drawer.forget(scope);
+                            continue;
+                        }
                         Err(doubt) => return Ok(Committed::Doubtful(doubt)),
                     }
                 }
@@ -89,18 +104,37 @@ impl Engine {
                     mind = remembered.filter(|mind| mind.head == prior.head);
                     match self.resolve(request, &prior).await? {
                         Ok(command) => command,
+                        // What is stale may refuse what is right.
+                        Err(_) if !self.is_current(&prior).await? => {
+                            drawer.forget(scope);
+                            continue;
+                        }
                         Err(refused) => return self.refuse(scope, id, refused, prior).await,
                     }
                 }
                 _ => match self.resolve(request, &prior).await? {
                     Ok(command) => command,
+                    Err(_) if !self.is_current(&prior).await? => {
+                        drawer.forget(scope);
+                        continue;
+                    }
                     Err(refused) => return self.refuse(scope, id, refused, prior).await,
                 },
             };
+            if request.destroys() {
+                let means = Meaning::of(&prior, &command);
+                if *meant.get_or_insert_with(|| means.clone()) != means {
+                    return self.refuse(scope, id, Refused::Changed, prior).await;
+                }
+            }
             let fresh = self.ids.fresh(turn.at);
             let circumstances = Circumstances { now: turn.at, fresh, spoken: turn.spoken.clone() };
             let mut decided = match self.decide(&prior, &turn.policy, command, &circumstances).await? {
                 Ok(decided) => decided,
+                Err(_) if !self.is_current(&prior).await? => {
+                    drawer.forget(scope);
+                    continue;
+                }
                 Err(refusal) => return self.refuse(scope, id, refusal.into(), prior).await,
             };
             // In the same append, so that no session is ever without what it is pinned to.
@@ -189,6 +223,12 @@ impl Engine {
     ) -> Result<Committed, Error> {
         let seen = self.seen(scope, id).await?;
         Ok(seen.map_or(Committed::Refused(refused, state), Committed::Again))
+    }
+
+    /// Tells whether a state that is kept in memory is what the store has.
+    async fn is_current(&self, state: &State) -> Result<bool, Error> {
+        let head = self.store.head(&state.scope).await?;
+        Ok(head.unwrap_or(Seq::ZERO) == state.head)
     }
 
     async fn seen(&self, scope: &scope::Key, id: Option<&MessageId>) -> Result<Option<Seq>, Error> {

@@ -355,7 +355,7 @@ impl Engine {
             Committed::Again(seq) => self.told_again(turn, seq).await,
             Committed::Refused(refused, state) => {
                 let turn = &self.in_spoken_language(turn.clone()).await?;
-                let reply = commands::refused(turn.language, &state, request, &refused);
+                let reply = commands::refused(turn.language, &state, Some(request), &refused);
                 self.remember_refusal(turn, &reply, &state).await?;
                 Ok(Outcome { reply: Some(reply), ..unmoved(&state, turn.language, Action::Refused) })
             }

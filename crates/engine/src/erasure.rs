@@ -135,7 +135,7 @@ impl Engine {
     async fn said_by_in(&self, state: &State, person: &str) -> Result<BTreeSet<Seq>, Error> {
         let owner = user_of(&self.config.routing, &state.scope);
         let mut entries = BTreeSet::new();
-        for session in state.list().map(|(session, _)| session) {
+        for session in state.all().map(|(session, _)| session) {
             if owner.as_deref() == Some(person) {
                 entries.extend(self.said_in(state, session).await?);
                 continue;

@@ -8,7 +8,7 @@ use segue_core::decision::Decision;
 use segue_core::entry::{Body, Record, Seq};
 use segue_core::message::{Message, Role};
 use segue_core::scope;
-use segue_core::session::{Id, Key, Number};
+use segue_core::session::{Id, Key, Number, Status};
 use segue_core::span::Spans;
 use segue_core::state::State;
 use segue_core::task::state::StateName;
@@ -27,8 +27,10 @@ const COMMANDS_MAX: usize = 1_000;
 /// A session in a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Listed {
-    /// Its place in the list, counted from 1, newest first.
-    pub index: usize,
+    /// Its number: the one in its key.
+    pub number: Number,
+    /// Whether it is archived: it is listed only with all others (P-8).
+    pub archived: bool,
     /// Its key.
     pub key: Key,
     /// Its id.
@@ -99,8 +101,21 @@ pub struct Explained {
 impl Engine {
     /// Lists the sessions of a scope, newest-created first (P-6).
     pub async fn list(&self, state: &State) -> Result<Vec<Listed>, Error> {
+        self.describe_each(state, state.list().map(|(number, _)| number)).await
+    }
+
+    /// Lists the sessions of a scope, archived ones too, newest-created first (P-8).
+    pub async fn list_all(&self, state: &State) -> Result<Vec<Listed>, Error> {
+        self.describe_each(state, state.all().map(|(number, _)| number)).await
+    }
+
+    async fn describe_each(
+        &self,
+        state: &State,
+        sessions: impl Iterator<Item = Number>,
+    ) -> Result<Vec<Listed>, Error> {
         let mut listed = Vec::new();
-        for (number, _) in state.list() {
+        for number in sessions {
             listed.push(self.describe(state, number).await?);
         }
         Ok(listed)
@@ -108,13 +123,13 @@ impl Engine {
 
     /// Describes a session.
     pub async fn describe(&self, state: &State, number: Number) -> Result<Listed, Error> {
-        let index = state.list().position(|(listed, _)| listed == number).map_or(0, |at| at + 1);
         let Some(session) = state.sessions.get(&number) else {
             return Err(Error::NoScope { scope: state.scope.clone() });
         };
         let (title, titled_by) = self.title(state, number).await?.unzip();
         Ok(Listed {
-            index,
+            number,
+            archived: session.status == Status::Archived,
             key: state.key(number),
             session_id: session.id,
             title,
@@ -165,7 +180,7 @@ impl Engine {
 
     /// Explains the newest decisions of a scope, newest first.
     pub async fn why(&self, state: &State, newest: usize) -> Result<Vec<Explained>, Error> {
-        let all = state.list().fold(Spans::default(), |all, (number, _)| all.union(&state.view(number)));
+        let all = state.all().fold(Spans::default(), |all, (number, _)| all.union(&state.view(number)));
         let reading = Reading { view: all, filter: Filter::Decisions, take: Take::Newest(newest) };
         let mut explained = Vec::new();
         let mut titles = Titles::new();

@@ -133,7 +133,7 @@ fn chosen(state: &State, hits: &[Hit], others_max: usize) -> Vec<Number> {
     if others_max == 0 {
         return sessions;
     }
-    let mut others: Vec<Number> = state.list().map(|(number, _)| number).collect();
+    let mut others: Vec<Number> = state.all().map(|(number, _)| number).collect();
     others.sort_by_key(|number| Reverse((state.updated_at(*number), *number)));
     others.retain(|number| !sessions.contains(number));
     sessions.extend(others.into_iter().take(others_max));

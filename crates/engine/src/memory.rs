@@ -81,7 +81,7 @@ impl Engine {
             let state = self.state(scope).await?;
             let Some(kept) = self.worth_keeping(&state, session).await? else { continue };
             let before = remembered(&state);
-            self.request(scope, self.clock.now(), &Request::Archive(kept)).await?;
+            self.request(scope, self.clock.now(), &Request::Remember(kept)).await?;
             done.sessions += 1;
             done.kept += remembered(&*self.state(scope).await?).saturating_sub(before);
         }
@@ -123,7 +123,7 @@ impl Engine {
 
     async fn worth_keeping(&self, state: &State, session: Number) -> Result<Option<Extracted>, Error> {
         let Some(upto) = memory::end(state, session) else { return Ok(None) };
-        let seen = state.extras.archived.get(&session).copied().unwrap_or(Seq::ZERO);
+        let seen = state.extras.extracted.get(&session).copied().unwrap_or(Seq::ZERO);
         let told = self.messages(state, session, MESSAGES_MAX).await?;
         // A summary that was carried over says what another session said.
         let own = told.iter().filter(|told| told.message.as_ref().is_some_and(|m| m.carried_from.is_none()));

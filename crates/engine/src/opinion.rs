@@ -84,13 +84,17 @@ impl Engine {
         Opinion::Given(doubt.head, Box::new(consulted))
     }
 
-    /// Records who helped, and takes the opinion in if it is about the conversation as it is.
+    /// Records who helped, and takes the opinion in. An opinion about an earlier state of the conversation does not
+    /// count, and is not recorded as help.
     pub(crate) fn take_in(&self, state: &State, opinion: &Opinion, observed: &mut Observed) {
-        let Opinion::Given(head, consulted) = opinion else {
-            let end = self.chain(state).end().clone();
-            let (name, source) = (end.model.name().to_owned(), word(end.source).to_owned());
-            observed.model = Some(Helped { name, source, prompt_hash: None, troubles: Vec::new() });
-            return;
+        let consulted = match opinion {
+            Opinion::Given(head, consulted) if *head == state.head => consulted,
+            Opinion::Given(..) | Opinion::Open => {
+                let end = self.chain(state).end().clone();
+                let (name, source) = (end.model.name().to_owned(), word(end.source).to_owned());
+                observed.model = Some(Helped { name, source, prompt_hash: None, troubles: Vec::new() });
+                return;
+            }
         };
         let troubles = consulted.attempts.iter();
         let troubles = troubles.map(|attempt| format!("{}: {}", attempt.model, attempt.failure));
@@ -100,7 +104,7 @@ impl Engine {
             prompt_hash: consulted.prompt_hash.clone(),
             troubles: troubles.collect(),
         });
-        if let Some(belongs) = consulted.belongs.filter(|_| *head == state.head) {
+        if let Some(belongs) = consulted.belongs {
             let belongs = Probability::new(belongs as f32);
             observed.meaning = meaning(Relevance::scored(belongs, "a model was asked".to_owned()));
         }

@@ -5,7 +5,7 @@ use crate::pins::Repin;
 use crate::tasks;
 use crate::telling::DECISION_BEHIND_MAX;
 use segue_core::Timestamp;
-use segue_core::decide::{Command, TaskCommand};
+use segue_core::decide::{Command, TaskCommand, prunable};
 use segue_core::entry::{Body, Bytes, Kind, Named, Record, Seq};
 use segue_core::memory::Extracted;
 use segue_core::message::{Message, Role};
@@ -14,7 +14,7 @@ use segue_core::policy::Backlog;
 use segue_core::refusal::Refusal;
 use segue_core::retention::{Forewarned, Going, Wish};
 use segue_core::session::{Number, Title};
-use segue_core::span::Cut;
+use segue_core::span::{Cut, Spans};
 use segue_core::state::State;
 use segue_core::task::intent::MessageIntent;
 use segue_store::{Reading, Store, Take};
@@ -25,9 +25,7 @@ use std::collections::BTreeSet;
 pub enum Pick {
     /// The latest one.
     Latest,
-    /// The one at a place of the list, counted from 1, newest first.
-    Listed(usize),
-    /// The one with a number.
+    /// The one with a number, as it stands in its key, in lists and in notices.
     Numbered(Number),
 }
 
@@ -50,8 +48,16 @@ pub enum Request {
     New(Option<Message>),
     /// Make an older session latest again.
     Resume(Pick),
-    /// Take back the last boundary.
+    /// Take back the last boundary; right after that, go to the session before.
     Undo,
+    /// Go forward again after an undo.
+    Redo,
+    /// List an archived session again.
+    Restore(Pick),
+    /// Move the last exchange to another session, and go on there.
+    Move(Pick),
+    /// Open a session for a conversation from elsewhere.
+    OpenImported,
     /// Begin a session with another one's past, up to a message or whole.
     Fork(Pick, Option<Seq>),
     /// Move what was said from a message on to a new session.
@@ -77,7 +83,7 @@ pub enum Request {
     /// Do something with a task.
     Task(TaskCommand),
     /// Keep what was found in a session that was left.
-    Archive(Extracted),
+    Remember(Extracted),
     /// Forget one thing that is remembered.
     Forget(Seq),
     /// Erase what messages say.
@@ -91,13 +97,8 @@ pub enum Request {
 pub enum Refused {
     /// The rules refuse it.
     Rule(Refusal),
-    /// The list has no such place.
-    NotListed {
-        /// The place.
-        index: usize,
-        /// How long the list is.
-        count: usize,
-    },
+    /// It meant something else when it was asked for: another process has changed the scope since.
+    Changed,
     /// The configuration has no such agent.
     NoAgent {
         /// The name.
@@ -131,7 +132,33 @@ impl From<Refusal> for Refused {
     }
 }
 
+/// What a command that destroys would destroy. After a conflict it must still be the same.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Meaning {
+    sessions: Vec<(Number, Spans, Option<Title>)>,
+    entries: Vec<Seq>,
+}
+
+impl Meaning {
+    pub(crate) fn of(state: &State, command: &Command) -> Self {
+        let (sessions, entries) = match command {
+            Command::Delete { session } => (std::slice::from_ref(session), &[][..]),
+            Command::Retire { sessions, .. } => (sessions.as_slice(), &[][..]),
+            Command::Erase { entries, .. } => (&[][..], entries.as_slice()),
+            _ => (&[][..], &[][..]),
+        };
+        let title = |number: &Number| state.sessions.get(number).and_then(|session| session.title.clone());
+        let sessions = sessions.iter().map(|number| (*number, state.view(*number), title(number)));
+        Self { sessions: sessions.collect(), entries: entries.to_vec() }
+    }
+}
+
 impl Request {
+    /// Tells whether it deletes something for good.
+    pub(crate) fn destroys(&self) -> bool {
+        matches!(self, Self::Prune(_) | Self::Retire(..) | Self::Delete(_) | Self::Erase(_))
+    }
+
     /// Returns the channel's id of the message, if there is one.
     pub(crate) fn message_id(&self) -> Option<&segue_core::message::MessageId> {
         match self {
@@ -166,6 +193,25 @@ impl Request {
             // Only the engine knows what files and configuration say.
             Self::Pin(..) => return Ok(Err(Refused::NoHost)),
             Self::Undo => Command::Undo,
+            Self::Redo => Command::Redo,
+            Self::OpenImported => Command::OpenImported,
+            Self::Restore(session) => match pick(*session) {
+                Ok(session) => Command::Restore { session },
+                Err(refused) => return Ok(Err(refused)),
+            },
+            Self::Move(session) => {
+                let (session, latest) = match (pick(*session), pick(Pick::Latest)) {
+                    (Ok(session), Ok(latest)) => (session, latest),
+                    (Err(refused), _) | (_, Err(refused)) => return Ok(Err(refused)),
+                };
+                let Some((last, _)) = tasks::resolve::last_user(store, state).await? else {
+                    return Ok(Err(Refusal::NothingSaid.into()));
+                };
+                match cut(store, state, latest, last).await? {
+                    Ok(at) => Command::Move { session, at },
+                    Err(refused) => return Ok(Err(refused)),
+                }
+            }
             Self::Refuse(refusal) => Command::Refuse { refusal: refusal.clone() },
             Self::Retire(sessions, notice) => Command::Retire { sessions: sessions.clone(), notice: *notice },
             Self::Announce(going, stays, due) => {
@@ -180,7 +226,9 @@ impl Request {
                 None => Command::Name(named.clone()),
                 Some(seq) => return Ok(Err(Refused::NoMessage { session: named.session, seq: *seq })),
             },
-            Self::Prune(keep) => Command::Prune { keep: *keep },
+            Self::Prune(keep) => {
+                Command::Retire { sessions: prunable(state, keep.get()), notice: Forewarned::No }
+            }
             Self::Resume(session) => match pick(*session) {
                 Ok(session) => Command::Resume { session },
                 Err(refused) => return Ok(Err(refused)),
@@ -221,11 +269,11 @@ impl Request {
                 Err(refused) => return Ok(Err(refused)),
             },
             Self::Stated(message, _) => Command::Say { role: Role::User, message: message.clone() },
-            Self::Archive(kept) => {
+            Self::Remember(kept) => {
                 let mut kept = kept.clone();
                 let gone = gone(store, state, kept.found.iter().map(|found| found.source)).await?;
                 kept.found.retain(|found| !gone.contains(&found.source));
-                Command::Archive(kept)
+                Command::Remember(kept)
             }
             Self::Forget(entry) => Command::Forget { entry: *entry },
             Self::Task(command) => return tasks::resolve::resolve(store, state, command).await,
@@ -245,9 +293,6 @@ pub(crate) fn pick_session(state: &State, pick: Pick) -> Result<Number, Refused>
     match pick {
         Pick::Latest => state.latest().ok_or(Refused::Rule(Refusal::NothingSaid)),
         Pick::Numbered(number) => Ok(number),
-        Pick::Listed(index) => {
-            state.nth(index).ok_or(Refused::NotListed { index, count: state.list().count() })
-        }
     }
 }
 
@@ -321,7 +366,7 @@ async fn along(store: &dyn Store, state: &State, entries: &[Seq]) -> Result<Vec<
     for seq in entries {
         if let Some(record) = store.get(&state.scope, *seq).await? {
             let holds = |number: &Number| state.view(*number).hold(record.segment, *seq);
-            sessions.extend(state.list().map(|(number, _)| number).filter(holds));
+            sessions.extend(state.all().map(|(number, _)| number).filter(holds));
         }
         for record in store.tail(&state.scope, *seq, DECISION_BEHIND_MAX).await? {
             if let Ok(Body::Decision(decision)) = record.body()
@@ -337,7 +382,7 @@ async fn along(store: &dyn Store, state: &State, entries: &[Seq]) -> Result<Vec<
     let made = state.extras.names.values().map(|name| name.entry);
     found.extend(made.filter(|entry| Some(*entry) > first && !entries.contains(entry)));
     while let Some(parent) = sessions.pop_first() {
-        for (number, _) in state.list().filter(|(_, session)| session.parent == Some(parent)) {
+        for (number, _) in state.all().filter(|(_, session)| session.parent == Some(parent)) {
             let reading = Reading { take: Take::Oldest(2), ..Reading::messages(state.view(number)) };
             for record in store.read(&state.scope, &reading).await? {
                 if let Ok(Body::Message(_, message)) = record.body()

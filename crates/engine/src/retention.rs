@@ -14,6 +14,7 @@ use segue_core::scope;
 use segue_core::session::Number;
 use segue_core::state::State;
 use std::cmp::Reverse;
+use std::collections::BTreeSet;
 
 /// What is to be kept. What is not said has no bound.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -109,21 +110,25 @@ impl Engine {
     }
 
     async fn past_of(&self, state: &State, keep: &Retention, now: Timestamp) -> Result<Vec<Going>, Error> {
-        let mut sessions: Vec<Number> = state.list().map(|(session, _)| session).collect();
+        let mut sessions: Vec<Number> = state.all().map(|(session, _)| session).collect();
         // As in P-8: the oldest go first, work that was left open after them, the active one never.
         let active = state.latest();
-        let stays = |session: Number| Some(session) == active || state.is_kept(session);
+        let stays = |session: Number| {
+            Some(session) == active || state.is_kept(session) || state.extras.worked_in(session).is_some()
+        };
         let at_work = |session: Number| state.extras.open_task(session).is_some();
         sessions.sort_by_key(|session| Reverse((stays(*session), at_work(*session), *session)));
         let mut going = Vec::new();
         let (mut count, mut total) = (0, 0);
+        let mut counted = BTreeSet::new();
         for session in sessions {
-            let bytes = match keep.bytes_max {
-                Some(_) => {
-                    self.messages(state, session, usize::MAX).await?.iter().map(|t| t.text.len() as u64).sum()
-                }
-                None => 0,
+            let told = match keep.bytes_max {
+                Some(_) => self.messages(state, session, usize::MAX).await?,
+                None => Vec::new(),
             };
+            // What forks share takes room once.
+            let own = told.iter().filter(|told| !counted.contains(&told.seq));
+            let bytes: u64 = own.map(|told| told.text.len() as u64).sum();
             let updated_at = state.updated_at(session).unwrap_or(now);
             let age = now.duration_since(updated_at);
             let too_old = keep.age_max.filter(|max| age > *max);
@@ -139,12 +144,16 @@ impl Engine {
                 (.., Some(limit_bytes)) => Some(Past::Size { limit_bytes }),
                 (None, None, None) => None,
             };
+            // What goes for its age or its number takes no room. Where there is no room for a session there is none for
+            // older ones.
+            if matches!(past, None | Some(Past::Size { .. })) {
+                total += bytes;
+                counted.extend(told.iter().map(|told| told.seq));
+            }
             match past {
                 Some(past) => going.push(Going { session, updated_at, bytes, past }),
                 None => count += 1,
             }
-            // Counted in any case: where there is no room for a session there is none for older ones.
-            total += bytes;
         }
         Ok(going)
     }

@@ -139,7 +139,7 @@ impl Engine {
     /// A recall does so itself, if it must, and takes the longer: some milliseconds for each exchange.
     pub async fn prepare_recall(&self, scope: &scope::Key, sessions_max: usize) -> Result<(), Error> {
         let state = self.state(scope).await?;
-        let mut sessions: Vec<Number> = state.list().map(|(number, _)| number).collect();
+        let mut sessions: Vec<Number> = state.all().map(|(number, _)| number).collect();
         sessions.retain(|session| state.latest() != Some(*session));
         sessions.sort_by_key(|session| Reverse((state.updated_at(*session), *session)));
         sessions.truncate(sessions_max);

@@ -10,6 +10,7 @@ use segue_core::entry::{Body, Seq};
 use segue_core::notice::Notice;
 use segue_core::session::Number;
 use segue_core::state::State;
+use segue_core::task::state::StateName;
 
 /// How many entries behind a message its decision is looked for.
 pub(crate) const DECISION_BEHIND_MAX: usize = 24;
@@ -58,7 +59,7 @@ impl Engine {
             // Nothing was decided about it: it stands where it was said.
             let holds =
                 |number: &Number| segment.is_some_and(|segment| state.view(*number).hold(segment, seq));
-            let session = state.list().map(|(number, _)| number).find(holds).unwrap_or(unmoved.session);
+            let session = state.all().map(|(number, _)| number).find(holds).unwrap_or(unmoved.session);
             let session_id = state.sessions.get(&session).map(|session| session.id);
             let delivery = Delivery::Again;
             return Ok(Outcome { session, session_id, seq: Some(seq), segment, delivery, ..unmoved });
@@ -73,15 +74,17 @@ impl Engine {
             also,
             refusal,
             signals: observed,
+            task,
             ..
         } = *decision;
         let notice = in_words(turn, [announces.as_ref(), also.as_ref()]);
         let session_id = state.sessions.get(&session).map(|s| s.id);
-        let mut outcome = Outcome {
+        let outcome = Outcome {
             session,
             session_id,
             segment,
             seq: Some(seq),
+            state: task.unwrap_or(StateName::None),
             action,
             cause,
             confidence,
@@ -94,8 +97,7 @@ impl Engine {
             delivery: Delivery::Again,
             ..unmoved
         };
-        self.name_in(turn, &mut outcome).await;
-        Ok(outcome)
+        self.dressed(turn, outcome).await
     }
 
     /// Tells a notice once more, with the titles of the sessions that it speaks of. Where none is spoken of, as

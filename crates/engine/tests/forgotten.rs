@@ -50,7 +50,7 @@ async fn forgets(location: Location, folder: &Path) {
     }
     let recalled = engine.recall(&scope, &recall).await.unwrap().fragments;
     assert!(recalled.iter().all(|fragment| !fragment.text.contains("ERASEDSECRET")));
-    engine.request(&scope, at, &Request::Delete(Pick::Listed(2))).await.unwrap();
+    engine.request(&scope, at, &Request::Delete(Pick::Numbered(Number(1)))).await.unwrap();
     // One more turn: whatever the store does behind its answers is done by then.
     say("still here").await;
     for text in ["ERASEDSECRET", "DELETEDSECRET", "TITLESECRET", "LONGSECRET"] {
@@ -78,7 +78,7 @@ async fn x11_a_title_is_erased_with_its_session() {
         say("/new").await;
         say("hello there").await;
         // From another session.
-        say("/session rename 2 SECONDSECRET").await;
+        say("/session rename 1 SECONDSECRET").await;
         assert!(!found(folder.path(), "SECONDSECRET").is_empty(), "{name}: it is there before");
         let state = engine.state(&scope).await.unwrap();
         let said = engine.said_in(&state, Number(1)).await.unwrap();

@@ -8,8 +8,11 @@ use segue_core::entry::{Body, Bytes, Kind, Record, Seq};
 use segue_core::evolve::evolve;
 use segue_core::scope::Key;
 use segue_core::segment;
+use segue_core::session::Number;
+use segue_core::span::Spans;
 use segue_core::state::State;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 /// How many entries are read at a time.
 const ENTRIES_MAX: usize = 1_000;
@@ -84,6 +87,9 @@ struct Check {
     dropped: BTreeSet<segment::Number>,
     erased: BTreeSet<Seq>,
     gone: BTreeSet<Seq>,
+    messages: Vec<(segment::Number, Seq)>,
+    /// What sessions saw that were emptied or dropped: those entries account for it.
+    tombstones: Spans,
     /// Problems of a segment, which are none if the segment was dropped later.
     doubts: Vec<(segment::Number, String)>,
     problems: Vec<String>,
@@ -100,6 +106,8 @@ impl Check {
             dropped: BTreeSet::new(),
             erased: BTreeSet::new(),
             gone: BTreeSet::new(),
+            messages: Vec::new(),
+            tombstones: Spans::default(),
             doubts: Vec::new(),
             problems: Vec::new(),
             entries: 0,
@@ -120,8 +128,13 @@ impl Check {
         } else {
             self.digest(record);
         }
+        if record.kind.role().is_some() {
+            self.messages.push((record.segment, record.seq));
+        }
         match record.body() {
+            Ok(Body::Cleared(of)) => self.bury(of.session),
             Ok(Body::Pruned(dropped) | Body::Deleted(dropped)) => {
+                dropped.sessions.iter().for_each(|session| self.bury(*session));
                 self.dropped.extend(dropped.segments);
                 self.erased.extend(dropped.erased);
             }
@@ -136,6 +149,26 @@ impl Check {
             self.broken = true;
             self.problems.push(misfit.to_string());
         }
+    }
+
+    fn bury(&mut self, session: Number) {
+        self.tombstones = self.tombstones.union(&self.folded.view(session));
+    }
+
+    /// Finds the messages that no session sees, and that no session saw which was emptied or dropped.
+    fn unseen(&self) -> Vec<Seq> {
+        let mut seen: BTreeMap<segment::Number, Vec<(Seq, Seq)>> = BTreeMap::new();
+        let views = self.folded.all().map(|(number, _)| self.folded.view(number));
+        for view in views.chain([self.tombstones.clone()]) {
+            for span in view.iter() {
+                seen.entry(span.segment).or_default().push((span.first, span.last));
+            }
+        }
+        let is_seen = |(segment, seq): &&(segment::Number, Seq)| {
+            self.dropped.contains(segment)
+                || seen.get(segment).is_some_and(|spans| spans.iter().any(|(a, b)| a <= seq && seq <= b))
+        };
+        self.messages.iter().filter(|message| !is_seen(message)).map(|(_, seq)| *seq).collect()
     }
 
     fn digest(&mut self, record: &Record) {
@@ -176,6 +209,7 @@ impl Check {
     }
 
     fn finish(mut self, stored: Option<&State>) -> Report {
+        let unseen = if self.broken { Vec::new() } else { self.unseen() };
         let dropped = &self.dropped;
         let doubts = self.doubts.into_iter().filter(|(segment, _)| !dropped.contains(segment));
         self.problems.extend(doubts.map(|(_, doubt)| doubt));
@@ -183,6 +217,15 @@ impl Check {
             self.problems.push(format!("entry {seq}: its body is gone, and nobody asked for that"));
         }
         if !self.broken {
+            // States that were written before there was a way forward after an undo know none.
+            if stored.is_some_and(|stored| stored.extras.walk.is_none()) && self.folded.extras.walk.is_some()
+            {
+                Arc::make_mut(&mut self.folded.extras).walk = None;
+            }
+            let unseen = unseen
+                .into_iter()
+                .map(|seq| format!("message {seq}: it is in no session, and nobody deleted it"));
+            self.problems.extend(unseen);
             self.problems.extend(differences(&self.folded, stored));
         }
         let segments = self.segments.keys().filter(|number| !dropped.contains(number)).count();

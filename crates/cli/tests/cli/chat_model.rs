@@ -286,7 +286,7 @@ fn l9_the_model_of_the_session_answers() {
     assert_eq!(manner(&asked[2]), [json!("qwen3"), json!(0.7), Value::Null, Value::Null]);
     // L-11: one that vanished is not replaced by another one.
     world.file("segue.toml", settings("0.1").replace("models.fast", "models.slow"));
-    let ran = world.run_with(&args, b"/session resume 2\nhello\n").expect_code(0);
+    let ran = world.run_with(&args, b"/session resume 1\nhello\n").expect_code(0);
     assert!(
         ran.err.contains("fast answers in this session and is gone from the configuration"),
         "{}",

@@ -3,7 +3,7 @@
 use crate::world::{World, check};
 
 /// Every command, as it is typed.
-const COMMANDS: [&str; 44] = [
+const COMMANDS: [&str; 47] = [
     "task",
     "chat",
     "replay",
@@ -16,6 +16,9 @@ const COMMANDS: [&str; 44] = [
     "sessions fork",
     "sessions split",
     "sessions undo",
+    "sessions redo",
+    "sessions restore",
+    "sessions move",
     "sessions merge",
     "sessions agent",
     "sessions model",

@@ -37,7 +37,7 @@ fn every_verb() {
     check!(on_both(
         "sessions new agent:main:cli:direct:me
          sessions undo agent:main:cli:direct:me
-         sessions resume agent:main:cli:direct:me 2
+         sessions resume agent:main:cli:direct:me 1
          sessions fork agent:main:cli:direct:me --at 4
          sessions split agent:main:cli:direct:me --at 4
          sessions rename agent:main:cli:direct:me#2 'Dinner for six'
@@ -56,7 +56,7 @@ fn every_verb_json() {
     check!(World::with_talk("sqlite:log.db").script(
         "sessions new agent:main:cli:direct:me --json
          sessions undo agent:main:cli:direct:me --json
-         sessions resume agent:main:cli:direct:me 2 --json
+         sessions resume agent:main:cli:direct:me 1 --json
          sessions fork agent:main:cli:direct:me --json
          sessions split agent:main:cli:direct:me --at 4 --json
          sessions rename agent:main:cli:direct:me Hotels --json
@@ -74,7 +74,7 @@ fn what_is_refused() {
         let before = world.run(&["export", ME]).out;
         let seen = world.script(
             "sessions resume agent:main:cli:direct:me 9
-             sessions resume agent:main:cli:direct:me 1
+             sessions resume agent:main:cli:direct:me 2
              sessions fork agent:main:cli:direct:me --at 9999
              sessions fork agent:main:cli:direct:me#7
              sessions split agent:main:cli:direct:me --at 4

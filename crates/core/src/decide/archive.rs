@@ -1,42 +1,35 @@
-//! Archive: what is worth keeping is taken from a session, once (P-11). Forget: it goes again, on request.
+//! Archive: sessions past the backlog's limit leave the list, and nothing of them is lost (P-8). Restore: they come back.
 
-use super::{Decided, DecisionBuilder};
-use crate::entry::{Body, Erased, Seq};
-use crate::memory::{Archived, Extracted, Status, Taken};
+use super::{Decided, DecisionBuilder, Verdict, prune};
+use crate::decision::Action;
+use crate::entry::{Backlog, Body};
+use crate::notice::Notice;
 use crate::refusal::Refusal;
+use crate::session::{Number, Status};
+use crate::undo::Boundary;
 
-/// Writes down what a session leaves behind, with the mark that it was looked at: both or neither.
-pub(super) fn archive(mut builder: DecisionBuilder<'_>, extracted: &Extracted) -> Result<Decided, Refusal> {
-    builder.live(extracted.session)?;
-    let about = keep(&mut builder, extracted)?;
-    Ok(builder.close_quietly(extracted.session, about))
+/// Archives what is past the limit, as a part of the boundary that was just made.
+pub(super) fn archive_excess(builder: &mut DecisionBuilder<'_>) -> Result<(), Refusal> {
+    let state = builder.state();
+    let sessions = prune::excess(state, builder.policy, prune::Opening::Done);
+    if sessions.is_empty() {
+        return Ok(());
+    }
+    let boundary = match state.boundaries.last() {
+        Some(Boundary::Created { at, .. }) => Some(*at),
+        Some(Boundary::Resumed { .. } | Boundary::Cleared { .. }) | None => None,
+    };
+    builder.draft.push(Body::Backlog(Backlog::Archived { sessions, boundary })).map(drop)
 }
 
-/// What was said in a message that was looked at before is not taken a second time, whichever session shows it now.
-pub(super) fn keep(builder: &mut DecisionBuilder<'_>, extracted: &Extracted) -> Result<Seq, Refusal> {
-    let Extracted { session, upto, found } = extracted;
-    let extras = builder.state().extras.clone();
-    let seen = extras.archived.get(session).copied().unwrap_or(Seq::ZERO);
-    if *upto <= seen {
-        return Ok(seen);
+/// Lists an archived session again.
+pub(super) fn restore(mut builder: DecisionBuilder<'_>, session: Number) -> Result<Decided, Refusal> {
+    let active = builder.latest()?;
+    let is_archived = builder.live(session)?.status == Status::Archived;
+    let about = builder.note_command()?;
+    if is_archived {
+        builder.draft.push(Body::Backlog(Backlog::Restored { sessions: vec![session] }))?;
     }
-    let known = |source: Seq| extras.memories.iter().any(|memory| memory.source == source);
-    let mut taken = Vec::new();
-    for remembered in found.iter().filter(|remembered| !known(remembered.source)) {
-        let entry = builder.draft.push(Body::Remembered(remembered.clone()))?;
-        taken.push(Taken { entry, source: remembered.source });
-    }
-    builder.draft.push(Body::Archived(Archived { session: *session, upto: *upto, taken }))
-}
-
-/// Forgets one thing. Its words are erased, and that it was there can still be proved.
-pub(super) fn forget(mut builder: DecisionBuilder<'_>, entry: Seq) -> Result<Decided, Refusal> {
-    let session = builder.latest()?;
-    let mut memories = builder.state().extras.memories.iter();
-    if !memories.any(|memory| memory.entry == entry && memory.status == Status::Kept) {
-        return Err(Refusal::NotRemembered(entry));
-    }
-    let about = builder.draft.push(Body::Erased(Erased { entries: vec![entry] }))?;
-    builder.erase([entry]);
-    Ok(builder.close_quietly(session, about))
+    let notice = Notice::Restored { session };
+    builder.close(Verdict::commanded(Action::Command, "restore", active, notice).about(about))
 }

@@ -79,8 +79,24 @@ pub enum Command {
         /// The session.
         session: Number,
     },
-    /// Take back the last boundary.
+    /// Take back the last boundary; right after that, go to the session before.
     Undo,
+    /// Go forward again after [`Command::Undo`].
+    Redo,
+    /// List an archived session again.
+    Restore {
+        /// The session.
+        session: Number,
+    },
+    /// Move the last exchange to another session, and go on there.
+    Move {
+        /// That session.
+        session: Number,
+        /// The first message of the exchange.
+        at: Cut,
+    },
+    /// Open a session for a conversation from elsewhere. It pushes no other one out of the backlog.
+    OpenImported,
     /// Begin a session with the past of another one.
     Fork {
         /// That other session.
@@ -109,7 +125,7 @@ pub enum Command {
     },
     /// Write down what a model calls a session.
     Name(Named),
-    /// Drop the oldest sessions.
+    /// Drop the oldest sessions, archived ones too.
     Prune {
         /// How many are kept.
         keep: crate::policy::Backlog,
@@ -150,7 +166,7 @@ pub enum Command {
     /// Do something with a task.
     Task(TaskCommand),
     /// Keep what is worth keeping of a session that was left.
-    Archive(Extracted),
+    Remember(Extracted),
     /// Forget one thing that is remembered.
     Forget {
         /// The entry that remembers it.

@@ -15,6 +15,9 @@ pub(super) fn delete(mut builder: DecisionBuilder<'_>, session: Number) -> Resul
     if active == session {
         return Err(Refusal::Active(session));
     }
+    if let Some(at_work) = builder.state().extras.worked_in(session) {
+        return Err(Refusal::HoldsWork { session, at_work });
+    }
     let about = builder.note_command()?;
     let mut dropped = what_goes(builder.state(), vec![session]);
     // What is kept of tasks, and what is remembered, outlives a clean-up, and not a request to delete.

@@ -29,7 +29,7 @@ pub(super) fn home(state: &State, mut session: Number) -> Result<Number, Refusal
     // A session is merged into a live one only, so each step leads to a session that was live later.
     for _ in 0..state.sessions.len() {
         match state.sessions.get(&session).map(|s| s.status) {
-            Some(Status::Live) => return Ok(session),
+            Some(Status::Live | Status::Archived) => return Ok(session),
             Some(Status::Merged { into }) => session = into,
             None => break,
         }

@@ -11,12 +11,14 @@ mod erase;
 mod fork;
 mod late;
 mod merge;
+mod move_exchange;
 mod needs;
 mod new;
 mod on_user_message;
 mod pin;
 mod prune;
 mod refuse;
+mod remember;
 mod rename;
 mod resume;
 mod retire;
@@ -32,25 +34,27 @@ mod tests;
 
 pub use command::Command;
 pub use needs::needs;
+pub use prune::prunable;
 pub use task::{TaskCommand, TaskVerb};
 
 use crate::Timestamp;
 use crate::decision::{Action, Alternative, Cause, Confidence, Decision, Reason, Thresholds};
 use crate::draft::Draft;
 use crate::effect::Effect;
-use crate::entry::{Body, Dropped, Opened, Record, Seq, Spoken};
+use crate::entry::{Body, Dropped, Opened, Record, Seq, Source, Spoken};
 use crate::facts::Facts;
 use crate::memory::Extracted;
 use crate::message::{Message, Role};
 use crate::notice::{Notice, Summary, WayBack};
 use crate::observed::Observed;
-use crate::policy::{Mode, Policy, RULES_VERSION};
+use crate::policy::{Excess, Mode, Policy, RULES_VERSION};
 use crate::refusal::Refusal;
+use crate::retention::Forewarned;
 use crate::segment;
 use crate::session::{Id, Number, Session, Status};
 use crate::state::State;
+use crate::task::assignment::Assignment;
 use crate::task::history::TaskHistory;
-use crate::undo::Boundary;
 use std::sync::Arc;
 
 /// What a decision depends on besides the state: time, a fresh id, and how the command was typed.
@@ -215,20 +219,27 @@ fn decide_entries(
         },
         Command::Resume { session } => resume::resume(builder, *session),
         Command::Undo => undo::undo(builder),
+        Command::Redo => undo::redo(builder),
+        Command::Restore { session } => archive::restore(builder, *session),
+        Command::Move { session, at } => move_exchange::move_exchange(builder, *session, at),
+        Command::OpenImported => new::open_imported(builder),
         Command::Fork { session, at } => fork::fork(builder, *session, at.as_ref()),
         Command::Split { at } => split::split(builder, at),
         Command::Merge { from, into } => merge::merge(builder, *from, *into),
         Command::Rename { session, title } => rename::rename(builder, *session, title),
         Command::Name(named) => rename::name(builder, named),
-        Command::Prune { keep } => prune::prune(builder, *keep),
+        Command::Prune { keep } => {
+            let sessions = prunable(builder.state(), keep.get());
+            prune::retire(builder, &sessions, Forewarned::No)
+        }
         Command::Retire { sessions, notice } => prune::retire(builder, sessions, *notice),
         Command::Announce { going, stays, due } => retire::announce(builder, going, stays, *due),
         Command::Wish { session, wish } => retire::wish(builder, *session, *wish),
         Command::Delete { session } => delete::delete(builder, *session),
         Command::Refuse { refusal } => refuse::refuse(builder, refusal),
         Command::Erase { entries, along } => erase::erase(builder, entries, along),
-        Command::Archive(kept) => archive::archive(builder, kept),
-        Command::Forget { entry } => archive::forget(builder, *entry),
+        Command::Remember(extracted) => remember::remember(builder, extracted),
+        Command::Forget { entry } => remember::forget(builder, *entry),
         Command::Task(command) => task::decide(builder, command),
     }
 }
@@ -324,7 +335,7 @@ impl DecisionBuilder<'_> {
     fn live(&self, number: Number) -> Result<&Arc<Session>, Refusal> {
         let session = self.state().sessions.get(&number).ok_or(Refusal::NoSession(number))?;
         match session.status {
-            Status::Live => Ok(session),
+            Status::Live | Status::Archived => Ok(session),
             Status::Merged { into } => Err(Refusal::Merged { from: number, into }),
         }
     }
@@ -345,8 +356,12 @@ impl DecisionBuilder<'_> {
     /// Opens the scope's next session.
     fn open_because(&mut self, parent: Option<Number>, cause: Option<Cause>) -> Result<Number, Refusal> {
         let session = self.state().next_session;
-        self.draft.push(Body::Opened(Opened { session, id: self.at.fresh, parent, cause }))?;
-        Ok(session)
+        self.push_opened(Opened { session, id: self.at.fresh, parent, cause, source: Source::Own })
+    }
+
+    fn push_opened(&mut self, opened: Opened) -> Result<Number, Refusal> {
+        let session = opened.session;
+        self.draft.push(Body::Opened(opened)).map(|_| session)
     }
 
     /// Carries a summary of the session before into the one that was just opened.
@@ -357,14 +372,16 @@ impl DecisionBuilder<'_> {
         Ok(Summary::Carried)
     }
 
-    /// Drops the oldest sessions past the limit. Tells how many, and whether there is a way back from the
-    /// boundary that was just made.
+    /// Keeps the list of sessions short after a boundary. Tells how many were dropped, and whether there is a way back
+    /// from the boundary that was just made.
     fn keep_backlog(&mut self) -> Result<(u32, WayBack), Refusal> {
-        let left = match self.state().boundaries.last() {
-            Some(Boundary::Created { from, .. } | Boundary::Resumed { from, .. }) => Some(*from),
-            Some(Boundary::Cleared { .. }) | None => None,
+        let pruned = match self.policy.excess {
+            Excess::Delete => prune::drop_excess(self)?,
+            Excess::Archive => {
+                archive::archive_excess(self)?;
+                0
+            }
         };
-        let pruned = prune::drop_oldest(self, self.policy.backlog, left)?;
         let way_back = match self.state().boundaries.last() {
             Some(_) => WayBack::Open,
             None => WayBack::Gone,
@@ -405,6 +422,7 @@ impl DecisionBuilder<'_> {
                 notice: verdict.notice.clone(),
                 also: self.warning.clone(),
                 refusal: None,
+                task: self.state().extras.tasks.get(&verdict.session).map(Assignment::state),
             })))?;
         }
         let effects = self.effects();

@@ -1,13 +1,14 @@
 //! What has to be read before a command is decided.
 
 use super::on_user_message::{Route, Situation};
+use super::prune::Opening;
 use super::task::on_user_message::{reach, settles};
 use super::task::{self, TaskVerb};
 use super::{Circumstances, Command, prune};
 use crate::facts::Need;
 use crate::message::Role;
 use crate::observed::{Answer, Observed};
-use crate::policy::{Mode, Policy};
+use crate::policy::{Excess, Mode, Policy};
 use crate::session::Number;
 use crate::state::State;
 use crate::task::history::Reach;
@@ -16,10 +17,10 @@ use crate::undo::Boundary;
 /// Tells what a command needs to know of the log on a state. What is read for it goes to
 /// [`decide`](super::decide) as [`Facts`](crate::facts::Facts).
 pub fn needs(state: &State, policy: &Policy, command: &Command, at: &Circumstances) -> Vec<Need> {
-    // An ordinary message in a scope without tasks and with room for another session needs nothing.
-    let is_full = state.list().nth(policy.backlog.get() - 1).is_some();
+    // An ordinary message needs nothing, unless there are tasks, or it may drop a session.
+    let deletes = policy.excess == Excess::Delete;
     let drops = matches!(command, Command::Prune { .. } | Command::Retire { .. });
-    if state.extras.tasks.is_empty() && !is_full && !drops {
+    if state.extras.tasks.is_empty() && !deletes && !drops {
         return Vec::new();
     }
     let observed = Observed::default();
@@ -43,9 +44,9 @@ pub fn needs(state: &State, policy: &Policy, command: &Command, at: &Circumstanc
         _ => route.as_ref().is_some_and(Route::opens_session),
     };
     let sessions = match command {
-        Command::Prune { keep } => prune::oldest(state, *keep, 0, state.latest(), None),
+        Command::Prune { keep } => prune::prunable(state, keep.get()),
         Command::Retire { sessions, notice } => prune::retirable(state, sessions, *notice, now),
-        _ if opens => prune::oldest(state, policy.backlog, 1, None, state.latest()),
+        _ if opens && deletes => prune::excess(state, policy, Opening::Ahead),
         _ => Vec::new(),
     };
     let memories = (!sessions.is_empty()).then_some(Need::Memories { sessions });
@@ -75,7 +76,7 @@ fn history(
             }
         }
         (Command::Undo, _) | (_, Some(Route::TakeBack(_))) => {
-            let Some(Boundary::Created { from, to, at }) = state.boundaries.last() else { return None };
+            let Some(Boundary::Created { from, to, at, .. }) = state.boundaries.last() else { return None };
             state.extras.tasks.get(from)?.ended_by(*at)?;
             state.extras.open_task(*to).filter(|task| task.has_meaningful_work())?;
             Some((*to, Reach::Whole))

@@ -1,26 +1,18 @@
-//! Prune: the oldest sessions go, never the active one (P-8).
+//! Prune: sessions are dropped, never the active one (P-8).
 
-use super::{Decided, DecisionBuilder, Verdict, archive};
+use super::{Decided, DecisionBuilder, Verdict, remember};
 use crate::Timestamp;
 use crate::decision::Action;
 use crate::entry::{Body, Dropped, Seq};
 use crate::notice::Notice;
-use crate::policy::Backlog;
+use crate::policy::{Excess, Policy};
 use crate::refusal::Refusal;
 use crate::retention::Forewarned;
 use crate::segment;
-use crate::session::{Number, Session, Status};
+use crate::session::{Number, Origin, Session, Status};
 use crate::state::State;
 use crate::undo::Boundary;
 use std::collections::BTreeSet;
-
-pub(super) fn prune(mut builder: DecisionBuilder<'_>, keep: Backlog) -> Result<Decided, Refusal> {
-    let session = builder.latest()?;
-    let about = builder.note_command()?;
-    let sessions = drop_oldest(&mut builder, keep, None)?;
-    let notice = Notice::Pruned { sessions };
-    builder.close(Verdict::commanded(Action::Command, "prune", session, notice).about(about))
-}
 
 /// Drops sessions that are past what is to be kept; the active one stays, whatever its age and size.
 pub(super) fn retire(
@@ -35,37 +27,83 @@ pub(super) fn retire(
     builder.close(Verdict::commanded(Action::Command, "prune", session, notice).about(about))
 }
 
-/// Drops the oldest sessions past the limit and tells how many. The session to spare goes last: who has
-/// just left it must be able to go back.
-pub(super) fn drop_oldest(
-    builder: &mut DecisionBuilder<'_>,
-    keep: Backlog,
-    spare: Option<Number>,
-) -> Result<u32, Refusal> {
-    let sessions = oldest(builder.state(), keep, 0, builder.state().latest(), spare);
+/// Drops the sessions past the backlog's limit and tells how many.
+pub(super) fn drop_excess(builder: &mut DecisionBuilder<'_>) -> Result<u32, Refusal> {
+    let sessions = excess(builder.state(), builder.policy, Opening::Done);
     drop_these(builder, sessions)
 }
 
-/// Finds the oldest sessions past the limit, where so many are about to be opened. The active one stays.
-pub(super) fn oldest(
-    state: &State,
-    keep: Backlog,
-    opening: usize,
-    active: Option<Number>,
-    spare: Option<Number>,
-) -> Vec<Number> {
-    let mut live: Vec<Number> = state.list().map(|(number, _)| number).collect();
-    let excess = (live.len() + opening).saturating_sub(keep.get());
-    if excess == 0 {
+/// Whether the session that may be one too many is there yet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Opening {
+    /// It is the latest one.
+    Done,
+    /// It will be opened, and the latest one left by that.
+    Ahead,
+}
+
+/// Finds the listed sessions past the backlog's limit, in the order in which they go (P-8): the oldest first, work that
+/// was left open after them, and last the session that was just left, so that there is a way back.
+///
+/// The active session stays, and so does what somebody asked to be kept. Imported sessions push nobody out: they are
+/// archived before all others, and never deleted.
+pub(super) fn excess(state: &State, policy: &Policy, opening: Opening) -> Vec<Number> {
+    let limit = policy.backlog.get();
+    let ahead = match opening {
+        Opening::Done => 0,
+        Opening::Ahead => 1,
+    };
+    // Most scopes have room, and a list that is short enough needs no sorting.
+    if state.list().take(limit + 1).count() + ahead <= limit {
         return Vec::new();
     }
-    live.retain(|number| Some(*number) != active);
-    // Work that was left open goes after what is over.
-    let at_work = |number: &Number| state.extras.open_task(*number).is_some();
-    // Who asked for a session to be kept loses it last: the backlog is a bound all the same (P-8).
-    live.sort_by_key(|number| (Some(*number) == spare, state.is_kept(*number), at_work(number), *number));
-    live.truncate(excess);
-    live
+    let (active, left) = match opening {
+        Opening::Ahead => (None, state.latest()),
+        Opening::Done => (state.latest(), left(state)),
+    };
+    let is_imported = |session: &Session| session.origin == Origin::Import;
+    let all = state.list().count() + ahead;
+    let own = state.list().filter(|(_, session)| !is_imported(session)).count() + ahead;
+    let may_go = |number: Number| Some(number) != active && !state.is_kept(number);
+    let listed = || state.list().filter(|(number, _)| may_go(*number));
+    let mut imported: Vec<Number> =
+        listed().filter(|(_, session)| is_imported(session)).map(|(number, _)| number).collect();
+    let mut others: Vec<Number> =
+        listed().filter(|(_, session)| !is_imported(session)).map(|(number, _)| number).collect();
+    let at_work = |number: Number| state.extras.open_task(number).is_some();
+    imported.sort_unstable();
+    others.sort_by_key(|number| (Some(*number) == left, at_work(*number), *number));
+    others.truncate(own.saturating_sub(limit));
+    match policy.excess {
+        Excess::Archive => {
+            imported.truncate((all - limit).saturating_sub(others.len()));
+            imported.extend(others);
+            imported
+        }
+        // Work that goes on elsewhere lives on what it began with (C-7).
+        Excess::Delete => {
+            others.into_iter().filter(|number| state.extras.worked_in(*number).is_none()).collect()
+        }
+    }
+}
+
+/// Returns the session that was latest before the boundary that was just made.
+fn left(state: &State) -> Option<Number> {
+    match state.boundaries.last() {
+        Some(Boundary::Created { from, .. } | Boundary::Resumed { from, .. }) => Some(*from),
+        Some(Boundary::Cleared { .. }) | None => None,
+    }
+}
+
+/// Finds the oldest sessions past a limit, archived ones too, for who asks for a clean-up.
+pub fn prunable(state: &State, limit: usize) -> Vec<Number> {
+    let may_go = |number: Number| Some(number) != state.latest() && !state.is_kept(number);
+    let excess = state.all().count().saturating_sub(limit);
+    let mut sessions: Vec<Number> = state.all().map(|(number, _)| number).filter(|n| may_go(*n)).collect();
+    let at_work = |number: Number| state.extras.open_task(number).is_some();
+    sessions.sort_by_key(|number| (at_work(*number), *number));
+    sessions.truncate(excess);
+    sessions
 }
 
 /// Finds which of some sessions may go by retention: never the active one, and none that is to be kept.
@@ -80,7 +118,10 @@ pub(super) fn retirable(
         Forewarned::Yes => state.farewell(number).is_some_and(|farewell| farewell.due <= now),
     };
     let stays = |number: Number| {
-        Some(number) == state.latest() || state.live(number).is_none() || state.is_kept(number)
+        Some(number) == state.latest()
+            || state.live(number).is_none()
+            || state.is_kept(number)
+            || state.extras.worked_in(number).is_some()
     };
     sessions.iter().filter(|number| !stays(**number) && may_go(**number)).copied().collect()
 }
@@ -91,7 +132,7 @@ fn drop_these(builder: &mut DecisionBuilder<'_>, sessions: Vec<Number>) -> Resul
         return Ok(0);
     }
     for extracted in builder.memories.iter().filter(|extracted| sessions.contains(&extracted.session)) {
-        archive::keep(builder, extracted)?;
+        remember::keep(builder, extracted)?;
     }
     let state = builder.state();
     let dropped = what_goes(state, sessions);

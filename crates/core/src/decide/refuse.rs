@@ -4,6 +4,7 @@ use super::{Decided, DecisionBuilder};
 use crate::decision::{Action, Cause, Confidence, Decision};
 use crate::entry::Body;
 use crate::refusal::Refusal;
+use crate::task::assignment::Assignment;
 
 pub(super) fn refuse(mut builder: DecisionBuilder<'_>, refusal: &str) -> Result<Decided, Refusal> {
     let session = builder.latest()?;
@@ -24,6 +25,7 @@ pub(super) fn refuse(mut builder: DecisionBuilder<'_>, refusal: &str) -> Result<
         notice: None,
         also: None,
         refusal: Some(refusal.to_owned()),
+        task: builder.state().extras.tasks.get(&session).map(Assignment::state),
     })))?;
     let decided = builder.close_quietly(session, about);
     Ok(Decided { action: Action::Refused, cause: Cause::Command, ..decided })

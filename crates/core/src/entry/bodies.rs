@@ -38,6 +38,26 @@ pub struct Opened {
     /// What caused it, if nobody asked for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cause: Option<Cause>,
+    /// Whether it holds a conversation that was taken over from elsewhere.
+    #[serde(default, skip_serializing_if = "Source::is_own")]
+    pub source: Source,
+}
+
+/// Where what a session says was said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Source {
+    /// Here.
+    #[default]
+    Own,
+    /// Elsewhere.
+    Imported,
+}
+
+impl Source {
+    fn is_own(&self) -> bool {
+        *self == Self::Own
+    }
 }
 
 /// The end of a segment.
@@ -156,6 +176,48 @@ pub struct Named {
     pub model: String,
     /// How many messages the session had then.
     pub messages: u32,
+}
+
+/// Sessions leave the list and the index, or come back to them. Nothing of them is deleted.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Backlog {
+    /// There were more than the list holds.
+    Archived {
+        /// The sessions.
+        sessions: Vec<Number>,
+        /// The boundary that made them too many: who takes it back lists them again.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        boundary: Option<Seq>,
+    },
+    /// They are listed again.
+    Restored {
+        /// The sessions.
+        sessions: Vec<Number>,
+    },
+}
+
+/// A step through the sessions that were latest before: each stays as it is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stepped {
+    /// The session that is latest now.
+    pub session: Number,
+    /// The session that was latest before.
+    pub from: Number,
+    /// Which way.
+    pub way: Way,
+    /// How many of the boundaries that can be taken back are older than the session.
+    pub cursor: u32,
+}
+
+/// Which way a step goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Way {
+    /// To the session before.
+    Back,
+    /// To the session that was left by a step back.
+    Forward,
 }
 
 /// Sessions were dropped, with what nobody else needs.

@@ -11,7 +11,7 @@ pub use bodies::*;
 use crate::Timestamp;
 use crate::decision::Decision;
 use crate::digest::Digest;
-use crate::memory::{Archived, Remembered};
+use crate::memory::{Extraction, Remembered};
 use crate::message::{Message, Role};
 use crate::pins::Pinned;
 use crate::retention::Retiring;
@@ -136,11 +136,17 @@ kinds! {
     /// Something that is remembered.
     Remembered = 40, "remembered";
     /// A session was looked at for what is worth keeping.
-    Archived = 41, "archived";
+    Extracted = 41, "archived";
     /// Sessions are announced to go, or are not to go after all.
     Retiring = 42, "retiring";
     /// A model named a session.
     Named = 43, "named";
+    /// Sessions were archived, or are listed again.
+    Backlog = 44, "backlog";
+    /// The sessions before and after are gone through, one by one.
+    Stepped = 45, "stepped";
+    /// A boundary that was taken back is there again.
+    Redone = 46, "redone";
 }
 
 impl Kind {
@@ -174,8 +180,8 @@ impl Kind {
         matches!(self, Self::Cleared | Self::Pruned | Self::Deleted | Self::Erased)
     }
 
-    /// Tells whether the entry stays when its segment is dropped: the bones of the log, by which the
-    /// rest can be folded and proved.
+    /// Tells whether the entry is structural: it stays when its segment is dropped, so that the rest can be folded and
+    /// proved.
     pub fn is_bone(self) -> bool {
         self.code() >= Self::Opened.code() && self.code() < 60
     }
@@ -239,11 +245,17 @@ pub enum Body {
     /// Something that is remembered.
     Remembered(Remembered),
     /// A session was looked at for what is worth keeping.
-    Archived(Archived),
+    Extracted(Extraction),
     /// Sessions are announced to go, or are not to go after all.
     Retiring(Retiring),
     /// A model named a session.
     Named(Named),
+    /// Sessions were archived, or are listed again.
+    Backlog(Backlog),
+    /// One step back or forward through the sessions.
+    Stepped(Stepped),
+    /// A boundary that was taken back is there again.
+    Redone,
     /// This body was erased; what it was is known by its kind only.
     Gone(Kind),
 }
@@ -294,9 +306,12 @@ impl Body {
             Self::Copied(_) => Kind::Copied,
             Self::Pinned(_) => Kind::Pinned,
             Self::Remembered(_) => Kind::Remembered,
-            Self::Archived(_) => Kind::Archived,
+            Self::Extracted(_) => Kind::Extracted,
             Self::Retiring(_) => Kind::Retiring,
             Self::Named(_) => Kind::Named,
+            Self::Backlog(_) => Kind::Backlog,
+            Self::Stepped(_) => Kind::Stepped,
+            Self::Redone => Kind::Redone,
             Self::Gone(kind) => *kind,
         }
     }
@@ -312,7 +327,7 @@ impl Body {
             Self::Resumed(body) => serde_json::to_string(body),
             Self::Forked(body) | Self::Split(body) => serde_json::to_string(body),
             Self::Merged(body) => serde_json::to_string(body),
-            Self::Undone | Self::Answered | Self::Gone(_) => Ok("{}".to_owned()),
+            Self::Undone | Self::Redone | Self::Answered | Self::Gone(_) => Ok("{}".to_owned()),
             Self::Cleared(body) | Self::Attached(body) => serde_json::to_string(body),
             Self::Renamed(body) => serde_json::to_string(body),
             Self::Pruned(body) | Self::Deleted(body) => serde_json::to_string(body),
@@ -327,9 +342,11 @@ impl Body {
             Self::Copied(body) => serde_json::to_string(body),
             Self::Pinned(body) => serde_json::to_string(body),
             Self::Remembered(body) => serde_json::to_string(body),
-            Self::Archived(body) => serde_json::to_string(body),
+            Self::Extracted(body) => serde_json::to_string(body),
             Self::Retiring(body) => serde_json::to_string(body),
             Self::Named(body) => serde_json::to_string(body),
+            Self::Backlog(body) => serde_json::to_string(body),
+            Self::Stepped(body) => serde_json::to_string(body),
         }
     }
 
@@ -365,9 +382,12 @@ impl Body {
             Kind::Copied => Self::Copied(serde_json::from_str(text)?),
             Kind::Pinned => Self::Pinned(serde_json::from_str(text)?),
             Kind::Remembered => Self::Remembered(serde_json::from_str(text)?),
-            Kind::Archived => Self::Archived(serde_json::from_str(text)?),
+            Kind::Extracted => Self::Extracted(serde_json::from_str(text)?),
             Kind::Retiring => Self::Retiring(serde_json::from_str(text)?),
             Kind::Named => Self::Named(serde_json::from_str(text)?),
+            Kind::Backlog => Self::Backlog(serde_json::from_str(text)?),
+            Kind::Stepped => Self::Stepped(serde_json::from_str(text)?),
+            Kind::Redone => Self::Redone,
         })
     }
 }

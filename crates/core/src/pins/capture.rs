@@ -124,7 +124,7 @@ impl Decided {
         let number = self.state.latest()?;
         let session = self.state.sessions.get(&number)?;
         let anew = match session.origin {
-            Origin::First | Origin::New => true,
+            Origin::First | Origin::New | Origin::Import => true,
             Origin::Fork => false,
             // "Fresh" cuts off the message that was held, and begins with it.
             Origin::Split => self.action != Action::Split,

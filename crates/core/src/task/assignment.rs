@@ -6,6 +6,7 @@
 use crate::Timestamp;
 use crate::entry::Seq;
 use crate::segment;
+use crate::session::Number;
 use crate::task::commit::CommitId;
 use crate::task::identity::TaskId;
 use crate::task::intent::Work;
@@ -151,6 +152,9 @@ pub struct Assignment {
     /// The staging pointer: what is in no work commit yet.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub staged: BTreeMap<segment::Number, StagedIn>,
+    /// The sessions that it was in before, because their windows were full. What it was made of is there.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub came_from: Vec<Number>,
     /// The canonical commit, once there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub canonical: Option<CommitId>,
@@ -172,6 +176,7 @@ impl Assignment {
             head: None,
             steps: 0,
             staged: BTreeMap::new(),
+            came_from: Vec::new(),
             canonical: None,
             was: None,
         }

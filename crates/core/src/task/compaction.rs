@@ -6,7 +6,6 @@
 use crate::Timestamp;
 use crate::digest::Digest;
 use crate::entry::Seq;
-use crate::task::Task;
 use crate::task::canonical::{CanonicalCommit, CommandRun, CommitKind, FileTouched, Remembered, Totals};
 use crate::task::commit::CommitId;
 use crate::task::identity::TaskId;
@@ -72,11 +71,6 @@ pub struct Compaction {
 }
 
 impl Compaction {
-    /// Begins with nothing observed.
-    pub fn of(task: &Task) -> Self {
-        Self::new(task.id, task.description.as_str(), task.started_at)
-    }
-
     /// Begins with nothing observed, for a task that is known by these.
     pub fn new(task: TaskId, description: &str, started_at: Timestamp) -> Self {
         Self {

@@ -18,7 +18,8 @@ pub(crate) fn step(extras: &mut ScopeExtras, entry: &Record, at: crate::Timestam
             return true;
         }
         Change::CameFrom { from } => {
-            let Some(task) = extras.tasks.remove(from) else { return false };
+            let Some(mut task) = extras.tasks.remove(from) else { return false };
+            task.came_from.push(*from);
             extras.tasks.insert(session, task);
         }
         Change::Went { .. } | Change::Flushed | Change::Compacted { .. } | Change::Reopened { .. } => {}

@@ -1,7 +1,4 @@
-//! The relation graph of a task as a picture: DOT for Graphviz, or a plain SVG.
-
-mod layout;
-mod svg;
+//! The relation graph of a task, in the DOT language of Graphviz.
 
 use crate::task::node::{Edge, NodeId};
 use crate::task::text::headline;
@@ -78,11 +75,6 @@ impl Graph {
         out.push_str("}\n");
         out
     }
-
-    /// Draws the graph: a column for each kind of node, plain SVG without scripts or styles from elsewhere.
-    pub fn to_svg(&self) -> String {
-        svg::draw(self)
-    }
 }
 
 /// Escapes a text for a quoted string of DOT. Control characters have no place in a label.
@@ -131,21 +123,5 @@ mod tests {
   \x20 \"note:4\" -> \"task:1\" [label=\"mentions\", penwidth=1.25, tooltip=\"said \\\"so\\\" at 10:00\"];\n\
   \x20 \"note:4\" -> \"note:10\" [label=\"relates\", penwidth=2.00];\n}\n";
         assert_eq!(graph().to_dot(), dot);
-    }
-
-    #[test]
-    fn svg_is_well_formed_and_the_same_each_time() {
-        let svg = graph().to_svg();
-        assert_eq!(svg, graph().to_svg());
-        assert!(svg.contains("src/&quot;odd&quot; &lt;b&gt;&amp;.rs"));
-        assert!(!svg.contains("<b>") && !svg.contains('\u{1b}'));
-        for tag in ["g", "text", "title", "svg", "path"] {
-            let opened = svg.matches(&format!("<{tag}>")).count() + svg.matches(&format!("<{tag} ")).count();
-            let closed = svg.matches(&format!("</{tag}>")).count();
-            assert_eq!(opened, closed + if tag == "path" { 1 } else { 0 }, "{tag}");
-        }
-        assert_eq!(svg.matches("<g>").count(), 4);
-        assert_eq!(svg.matches("marker-end").count(), 3);
-        assert!(Graph::default().to_svg().ends_with("</svg>\n"));
     }
 }

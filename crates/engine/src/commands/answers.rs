@@ -5,7 +5,7 @@ use crate::engine::{Engine, Turn};
 use crate::error::Error;
 use crate::history::{Listed, Told};
 use crate::recall::Recall;
-use crate::request::{Request, pick_session};
+use crate::request::pick_session;
 use crate::words::{self, Language};
 use segue_core::state::State;
 use std::sync::Arc;
@@ -25,17 +25,21 @@ impl Engine {
         match slash {
             Slash::Help => Ok(words::help(turn.language)),
             _ if state.latest().is_none() => Ok(words::nothing_said(turn.language)),
-            Slash::List => {
-                let list = self.list(&state).await?;
+            Slash::List | Slash::ListAll => {
+                let all = *slash == Slash::ListAll;
+                let list = if all { self.list_all(&state).await? } else { self.list(&state).await? };
                 let line = |session: &Listed| words::listed(turn.language, session, now);
-                Ok(list.iter().map(line).collect::<Vec<_>>().join("\n"))
+                let mut lines: Vec<String> = list.iter().map(line).collect();
+                let archived = state.all().count().saturating_sub(list.len());
+                lines.extend((archived > 0).then(|| words::archived(turn.language, archived)));
+                Ok(lines.join("\n"))
             }
             Slash::Show(pick) => match pick_session(&state, *pick) {
                 Ok(number) => {
                     let told = self.messages(&state, number, SHOWN_MAX).await?;
                     Ok(show(turn.language, &self.describe(&state, number).await?, &told, now))
                 }
-                Err(why) => Ok(refused(turn.language, &state, &Request::Undo, &why)),
+                Err(why) => Ok(refused(turn.language, &state, None, &why)),
             },
             Slash::Why(count) => {
                 let decisions = self.why(&state, *count).await?;
@@ -52,6 +56,9 @@ impl Engine {
             Slash::Status
             | Slash::New(_)
             | Slash::Undo
+            | Slash::Redo
+            | Slash::Restore(_)
+            | Slash::Move(_)
             | Slash::Resume(_)
             | Slash::Rename(..)
             | Slash::Fork(_)

@@ -17,12 +17,15 @@ pub(crate) fn request(slash: &Slash) -> Option<Request> {
     Some(match slash {
         Slash::New(_) => Request::New(None),
         Slash::Undo => Request::Undo,
-        Slash::Resume(index) => Request::Resume(Pick::Listed(*index)),
+        Slash::Resume(session) => Request::Resume(Pick::Numbered(*session)),
         Slash::Rename(pick, title) => Request::Rename(*pick, title.clone()),
         Slash::Fork(at) => Request::Fork(Pick::Latest, *at),
         Slash::Split(at) => Request::Split(*at),
-        Slash::Keep(index, wish) => Request::Wish(Pick::Listed(*index), *wish),
-        Slash::Delete(index) => Request::Delete(Pick::Listed(*index)),
+        Slash::Keep(session, wish) => Request::Wish(Pick::Numbered(*session), *wish),
+        Slash::Delete(session) => Request::Delete(Pick::Numbered(*session)),
+        Slash::Redo => Request::Redo,
+        Slash::Restore(session) => Request::Restore(Pick::Numbered(*session)),
+        Slash::Move(session) => Request::Move(Pick::Numbered(*session)),
         Slash::Answer(answer) => Request::Answer(*answer),
         Slash::Control(model) => Request::Control(Pick::Latest, model.clone()),
         Slash::AgentUse(name) => Request::Pin(Pick::Latest, Repin::Agent(name.clone())),
@@ -32,17 +35,34 @@ pub(crate) fn request(slash: &Slash) -> Option<Request> {
         Slash::Agents | Slash::Agent(_) | Slash::Skills | Slash::Skill(_) | Slash::Model(None) => {
             return None;
         }
-        Slash::List | Slash::Show(_) | Slash::Recall(_) | Slash::Status | Slash::Why(_) | Slash::Help => {
+        Slash::List
+        | Slash::ListAll
+        | Slash::Show(_)
+        | Slash::Recall(_)
+        | Slash::Status
+        | Slash::Why(_)
+        | Slash::Help => {
             return None;
         }
     })
 }
 
 /// Says why a request was not done.
-pub(crate) fn refused(language: Language, state: &State, request: &Request, refused: &Refused) -> String {
+pub(crate) fn refused(
+    language: Language,
+    state: &State,
+    request: Option<&Request>,
+    refused: &Refused,
+) -> String {
     match refused {
+        // P-7: a number that is none gives a usage line too.
+        Refused::Rule(refusal @ Refusal::NoSession(_)) => {
+            let usage = request.and_then(typed).map(|command| words::usage(language, command));
+            let refusal = words::refusal(language, &state.scope, refusal);
+            [Some(refusal), usage].into_iter().flatten().collect::<Vec<_>>().join(" ")
+        }
         Refused::Rule(refusal) => words::refusal(language, &state.scope, refusal),
-        Refused::NotListed { count, .. } => words::out_of_range(language, typed(request), *count),
+        Refused::Changed => words::changed(language),
         Refused::NoAgent { name, known } => {
             words::pins::not_configured(language, words::Command::AgentUse, name, known)
         }
@@ -58,14 +78,15 @@ pub(crate) fn refused(language: Language, state: &State, request: &Request, refu
     }
 }
 
-/// Names the slash command that asks for a request.
-fn typed(request: &Request) -> words::Command {
-    match request {
+/// Names the slash command that asks for a request about a session.
+fn typed(request: &Request) -> Option<words::Command> {
+    Some(match request {
         Request::Resume(_) => words::Command::SessionResume,
+        Request::Restore(_) => words::Command::SessionRestore,
+        Request::Move(_) => words::Command::SessionMove,
         Request::Rename(..) => words::Command::SessionRename,
-        Request::Fork(..) => words::Command::SessionFork,
         Request::Wish(..) => words::Command::SessionKeep,
         Request::Delete(_) => words::Command::SessionDelete,
-        _ => words::Command::SessionShow,
-    }
+        _ => return None,
+    })
 }

@@ -5,7 +5,7 @@ use crate::words::Command;
 use segue_core::entry::Seq;
 use segue_core::observed::Answer;
 use segue_core::retention::Wish;
-use segue_core::session::Title;
+use segue_core::session::{Number, Title};
 
 /// How many decisions `/why` explains at most.
 const WHY_MAX: usize = 20;
@@ -17,10 +17,18 @@ pub enum Slash {
     New(Option<String>),
     /// `/undo`.
     Undo,
+    /// `/redo`.
+    Redo,
     /// `/session list`.
     List,
+    /// `/session list all`.
+    ListAll,
     /// `/session resume N`.
-    Resume(usize),
+    Resume(Number),
+    /// `/session restore N`.
+    Restore(Number),
+    /// `/session move N`.
+    Move(Number),
     /// `/session show [N]`.
     Show(Pick),
     /// `/session rename [N] TITLE`.
@@ -30,9 +38,9 @@ pub enum Slash {
     /// `/session split MESSAGE`.
     Split(Seq),
     /// `/session keep N [off]`.
-    Keep(usize, Wish),
+    Keep(Number, Wish),
     /// `/session delete N`.
-    Delete(usize),
+    Delete(Number),
     /// `/continue`, `/fresh`, `/older`.
     Answer(Answer),
     /// `/control [NAME]`.
@@ -101,6 +109,7 @@ pub fn parse(text: &str) -> Parsed {
     match word.to_ascii_lowercase().as_str() {
         "new" | "reset" => Parsed::Slash(Slash::New((!rest.is_empty()).then(|| rest.to_owned()))),
         "undo" => Parsed::Slash(Slash::Undo),
+        "redo" => Parsed::Slash(Slash::Redo),
         "recall" if rest.is_empty() => Parsed::Usage(Command::Recall),
         "recall" => Parsed::Slash(Slash::Recall(rest.to_owned())),
         "status" => Parsed::Slash(Slash::Status),
@@ -153,15 +162,20 @@ fn agent(rest: &str) -> Parsed {
 fn session(rest: &str) -> Parsed {
     let (verb, rest) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
     let rest = rest.trim();
-    let number = || rest.parse::<usize>().ok().filter(|n| *n > 0);
+    let number = || number(rest);
     let seq = || rest.parse::<u64>().ok().filter(|n| *n > 0).map(Seq);
     let slash = match verb.to_ascii_lowercase().as_str() {
-        "" | "list" | "ls" => Ok(Slash::List),
+        "" => Ok(Slash::List),
+        "list" | "ls" if rest.is_empty() => Ok(Slash::List),
+        "list" | "ls" if rest.eq_ignore_ascii_case("all") => Ok(Slash::ListAll),
+        "list" | "ls" => Err(Command::SessionList),
+        "restore" => number().map(Slash::Restore).ok_or(Command::SessionRestore),
+        "move" => number().map(Slash::Move).ok_or(Command::SessionMove),
         "resume" => number().map(Slash::Resume).ok_or(Command::SessionResume),
         "delete" => number().map(Slash::Delete).ok_or(Command::SessionDelete),
         "keep" => keep(rest).ok_or(Command::SessionKeep),
         "show" if rest.is_empty() => Ok(Slash::Show(Pick::Latest)),
-        "show" => number().map(|n| Slash::Show(Pick::Listed(n))).ok_or(Command::SessionShow),
+        "show" => number().map(|n| Slash::Show(Pick::Numbered(n))).ok_or(Command::SessionShow),
         "fork" if rest.is_empty() => Ok(Slash::Fork(None)),
         "fork" => seq().map(|at| Slash::Fork(Some(at))).ok_or(Command::SessionFork),
         "split" => seq().map(Slash::Split).ok_or(Command::SessionSplit),
@@ -174,6 +188,11 @@ fn session(rest: &str) -> Parsed {
     }
 }
 
+/// Reads the number of a session, as `2` or as `#2`.
+fn number(text: &str) -> Option<Number> {
+    text.strip_prefix('#').unwrap_or(text).parse().ok().filter(|n| *n > 0).map(Number)
+}
+
 /// Reads `N`, or `N off`.
 fn keep(rest: &str) -> Option<Slash> {
     let (number, wish) = match rest.split_once(char::is_whitespace) {
@@ -181,15 +200,14 @@ fn keep(rest: &str) -> Option<Slash> {
         Some(_) => return None,
         None => (rest, Wish::Keep),
     };
-    Some(Slash::Keep(number.parse().ok().filter(|n| *n > 0)?, wish))
+    Some(Slash::Keep(self::number(number)?, wish))
 }
 
 /// Reads `[N] TITLE`: a number alone is a title.
 fn rename(rest: &str) -> Option<Slash> {
-    let numbered = rest.split_once(char::is_whitespace).and_then(|(first, title)| {
-        let index = first.parse::<usize>().ok().filter(|n| *n > 0)?;
-        Some((Pick::Listed(index), Title::new(title)?))
-    });
+    let numbered = rest
+        .split_once(char::is_whitespace)
+        .and_then(|(first, title)| Some((Pick::Numbered(number(first)?), Title::new(title)?)));
     let (pick, title) = match numbered {
         Some(found) => found,
         None => (Pick::Latest, Title::new(rest)?),
@@ -225,15 +243,19 @@ mod tests {
         assert_eq!(slash("/model"), Slash::Model(None));
         assert_eq!(slash("/model fast"), Slash::Model(Some("fast".into())));
         assert_eq!(slash("/session"), Slash::List);
-        assert_eq!(slash("/session resume 2"), Slash::Resume(2));
+        assert_eq!(slash("/session resume 2"), Slash::Resume(Number(2)));
+        assert_eq!(slash("/session resume #2"), Slash::Resume(Number(2)));
+        assert_eq!(slash("/session list all"), Slash::ListAll);
+        assert_eq!(slash("/session move 3"), Slash::Move(Number(3)));
+        assert_eq!(slash("/redo"), Slash::Redo);
         assert_eq!(slash("/session show"), Slash::Show(Pick::Latest));
-        assert_eq!(slash("/session keep 2"), Slash::Keep(2, Wish::Keep));
-        assert_eq!(slash("/session keep 2 off"), Slash::Keep(2, Wish::Release));
+        assert_eq!(slash("/session keep 2"), Slash::Keep(Number(2), Wish::Keep));
+        assert_eq!(slash("/session keep 2 off"), Slash::Keep(Number(2), Wish::Release));
         assert_eq!(slash("/session fork 12"), Slash::Fork(Some(Seq(12))));
         let title = |t| Title::new(t).unwrap();
         assert_eq!(
             slash("/session rename 2 the parser"),
-            Slash::Rename(Pick::Listed(2), title("the parser"))
+            Slash::Rename(Pick::Numbered(Number(2)), title("the parser"))
         );
         assert_eq!(slash("/session rename 2"), Slash::Rename(Pick::Latest, title("2")));
     }

@@ -31,7 +31,7 @@ use schema::Path;
 use segue_core::observed::Share;
 use segue_core::pins::{Temperature, Thinking, Verbosity};
 use segue_core::policy::{
-    Adaptive, AutoRoute, Backlog, Mode, Policy, Question, Rule, Segmented, Shift, Tasks,
+    Adaptive, AutoRoute, Backlog, Excess, Mode, Policy, Question, Rule, Segmented, Shift, Tasks,
 };
 use segue_core::scope;
 use std::collections::BTreeMap;
@@ -183,6 +183,7 @@ struct Overrides {
     active_window: Option<SignedDuration>,
     day_boundary: Option<Time>,
     backlog: Option<Backlog>,
+    excess: Option<Excess>,
     reinject_from: Option<SignedDuration>,
     ask_from: Option<SignedDuration>,
     new_after: Option<SignedDuration>,
@@ -307,6 +308,7 @@ impl Config {
                 cooldown: pick!(question_cooldown or usual.question.cooldown),
             },
             backlog: pick!(backlog or usual.backlog),
+            excess: pick!(excess or usual.excess),
         }
     }
 

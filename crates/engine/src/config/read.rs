@@ -10,7 +10,7 @@ use jiff::SignedDuration;
 use jiff::tz::TimeZone;
 use segue_core::observed::Share;
 use segue_core::pins::{Temperature, Thinking, Verbosity};
-use segue_core::policy::{Backlog, Mode, Rule};
+use segue_core::policy::{Backlog, Excess, Mode, Rule};
 use std::collections::BTreeMap;
 use toml::Value;
 
@@ -56,6 +56,7 @@ impl Reader<'_> {
                 values::time_of_day,
             ),
             backlog: self.backlog(&below(above, "session.backlog_limit")),
+            excess: self.choice(&below(above, "session.backlog"), Excess::ALL),
             reinject_from: self.duration(&below(above, "lifecycle.adaptive.reinject_from")),
             ask_from: self.duration(&below(above, "lifecycle.adaptive.ask_from")),
             new_after: self.duration(&below(above, "lifecycle.adaptive.new_after")),

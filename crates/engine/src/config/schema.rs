@@ -25,6 +25,7 @@ const KEYS: &[(&str, Form, Reach)] = &[
     ("store.url", Form::Text, Reach::Everyone),
     ("session.dm_scope", Form::Text, Reach::Everyone),
     ("session.backlog_limit", Form::Number, Reach::AnyoneToo),
+    ("session.backlog", Form::Text, Reach::AnyoneToo),
     ("session.identity_links.*", Form::List, Reach::Everyone),
     ("lifecycle.mode", Form::Text, Reach::AnyoneToo),
     ("lifecycle.policy", Form::Text, Reach::AnyoneToo),

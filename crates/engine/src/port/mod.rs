@@ -145,11 +145,11 @@ impl Engine {
         let Some(state) = self.find_state(scope).await? else { return Ok(None) };
         if let Some(seq) = last_known
             && let Some(record) = self.store.get(scope, seq).await?
-            && let Some((number, _)) = state.list().find(|(n, _)| state.view(*n).hold(record.segment, seq))
+            && let Some((number, _)) = state.all().find(|(n, _)| state.view(*n).hold(record.segment, seq))
         {
             return Ok(Some(number));
         }
-        Ok(Some(self.request(scope, at, &Request::New(None)).await?.session))
+        Ok(Some(self.request(scope, at, &Request::OpenImported).await?.session))
     }
 }
 

@@ -5,25 +5,25 @@ use crate::engine::{Engine, Turn};
 use crate::error::Error;
 use crate::outcome::Outcome;
 use crate::words::{self, tasks};
+use segue_core::entry::{Body, Change, TaskStep};
 use segue_core::notice::{Notice, Stake};
 use segue_core::scope;
 use segue_core::session::Number;
 use segue_core::state::State;
-use segue_core::task::assignment::{Assignment, Stage};
+use segue_core::task::assignment::{Described, Stage};
 use segue_core::task::history::Reach;
+use segue_core::task::identity::TaskId;
 use segue_core::task::notice::TaskNotice;
 
 impl Engine {
     /// Puts the words of the task into what the person is told (C-11, C-12).
     pub(crate) async fn dressed(&self, turn: &Turn, mut outcome: Outcome) -> Result<Outcome, Error> {
         let text = match &outcome.announces {
-            Some(Notice::Question { stake: Stake::Unfinished { task, started_at }, session, .. }) => {
+            Some(Notice::Question { stake: Stake::Unfinished { task, started_at }, .. }) => {
                 let zone = self.config.time_zone_for(&turn.scope, None);
-                let Some(state) = self.find_state(&turn.scope).await? else { return Ok(outcome) };
-                let known = state.extras.tasks.get(session).filter(|known| known.id == *task);
-                match known {
-                    Some(known) => {
-                        let name = self.description(turn, known).await?;
+                match self.described(&turn.scope, *task).await? {
+                    Some(described) => {
+                        let name = self.description(turn, described).await?;
                         Some(tasks::unfinished(turn.language, &name, *started_at, &zone))
                     }
                     None => None,
@@ -36,7 +36,9 @@ impl Engine {
             Some(Notice::Task(TaskNotice::Lapsed { session, .. })) => {
                 let state = self.state(&turn.scope).await?;
                 match state.extras.tasks.get(session) {
-                    Some(task) => Some(tasks::lapsed(turn.language, &self.description(turn, task).await?)),
+                    Some(task) => {
+                        Some(tasks::lapsed(turn.language, &self.description(turn, task.described).await?))
+                    }
                     None => None,
                 }
             }
@@ -54,8 +56,17 @@ impl Engine {
         Ok(outcome)
     }
 
-    async fn description(&self, turn: &Turn, task: &Assignment) -> Result<String, Error> {
-        let words = self.words_at(&turn.scope, task.described.entry()).await?;
+    /// Finds where the description of a task stands: the entry that started it says so, whatever became of it since.
+    async fn described(&self, scope: &scope::Key, task: TaskId) -> Result<Option<Described>, Error> {
+        let started = self.store.get(scope, task.0).await?;
+        Ok(started.and_then(|record| match record.body().ok()? {
+            Body::Task(TaskStep { change: Change::Started { described }, .. }) => Some(described),
+            _ => None,
+        }))
+    }
+
+    async fn description(&self, turn: &Turn, described: Described) -> Result<String, Error> {
+        let words = self.words_at(&turn.scope, described.entry()).await?;
         Ok(words.unwrap_or_else(|| tasks::erased(turn.language).to_owned()))
     }
 

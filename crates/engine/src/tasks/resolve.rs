@@ -67,7 +67,10 @@ fn edges(observation: &Observation) -> &[segue_core::task::node::Edge] {
 }
 
 /// Finds the person's last message in the latest session.
-async fn last_user(store: &dyn Store, state: &State) -> Result<Option<(Seq, String)>, segue_store::Error> {
+pub(crate) async fn last_user(
+    store: &dyn Store,
+    state: &State,
+) -> Result<Option<(Seq, String)>, segue_store::Error> {
     let Some(latest) = state.latest() else { return Ok(None) };
     let take = Take::Newest(NEWEST_MAX);
     let reading = Reading { view: state.view(latest), filter: Filter::Messages, take };

@@ -9,10 +9,16 @@ pub enum Command {
     Reset,
     /// Takes back the last boundary.
     Undo,
+    /// Goes forward again.
+    Redo,
     /// Lists the sessions.
     SessionList,
     /// Makes an older session latest again.
     SessionResume,
+    /// Lists an archived session again.
+    SessionRestore,
+    /// Moves the last exchange to another session.
+    SessionMove,
     /// Shows a session.
     SessionShow,
     /// Gives a session a title.
@@ -61,12 +67,15 @@ pub enum Command {
 
 impl Command {
     /// All commands, in the order of `/help`.
-    pub const ALL: [Self; 27] = [
+    pub const ALL: [Self; 30] = [
         Self::New,
         Self::Reset,
         Self::Undo,
+        Self::Redo,
         Self::SessionList,
         Self::SessionResume,
+        Self::SessionRestore,
+        Self::SessionMove,
         Self::SessionShow,
         Self::SessionRename,
         Self::SessionFork,
@@ -104,14 +113,17 @@ impl Command {
         end.and_then(|end| syntax.get(..end)).unwrap_or(syntax)
     }
 
-    /// Returns how the command is typed, with what it is given: `N` is a number of `/session list`, `M`
+    /// Returns how the command is typed, with what it is given: `N` is the number of a session, `M`
     /// the number of a message.
     pub fn syntax(self) -> &'static str {
         match self {
             Self::New => "/new [MESSAGE]",
             Self::Reset => "/reset [MESSAGE]",
             Self::Undo => "/undo",
-            Self::SessionList => "/session list",
+            Self::Redo => "/redo",
+            Self::SessionList => "/session list [all]",
+            Self::SessionRestore => "/session restore N",
+            Self::SessionMove => "/session move N",
             Self::SessionResume => "/session resume N",
             Self::SessionShow => "/session show [N]",
             Self::SessionRename => "/session rename [N] TITLE",

@@ -19,11 +19,20 @@ fn about(l: Language, command: Command) -> &'static str {
             ("start a new session; MESSAGE is its first message", "开始新会话，MESSAGE 是它的第一条消息")
         }
         Command::Reset => ("the same as /new", "与 /new 相同"),
-        Command::Undo => {
-            ("take back the last new session, resume, fork or split", "撤销上一次新建、恢复、分叉或拆分")
+        Command::Undo => (
+            "take back the last new session, resume, fork or split; again: go to the session before",
+            "撤销上一次新建、恢复、分叉或拆分；再输一次则回到前一个会话",
+        ),
+        Command::Redo => ("go forward again after /undo", "在 /undo 之后重新前进"),
+        Command::SessionList => (
+            "list the sessions of this chat; with all, archived ones too",
+            "列出这个聊天的会话；加 all 则包括已归档的",
+        ),
+        Command::SessionResume => ("go on with session N", "继续第 N 个会话"),
+        Command::SessionRestore => ("list archived session N again", "把已归档的第 N 个会话放回列表"),
+        Command::SessionMove => {
+            ("move your last message and its answer to session N", "把你最后一条消息和回答移到第 N 个会话")
         }
-        Command::SessionList => ("list the sessions of this chat", "列出这个聊天的会话"),
-        Command::SessionResume => ("go on with session N of the list", "继续列表中的第 N 个会话"),
         Command::SessionShow => {
             ("show the messages of session N, or of this one", "显示第 N 个会话（或当前会话）的消息")
         }
@@ -84,7 +93,10 @@ pub fn usage(l: Language, command: Command) -> String {
     let syntax = command.syntax();
     let (en, zh) = match command {
         Command::New | Command::Reset => return say!(l, "Usage: {syntax}", "用法：{syntax}"),
+        Command::SessionList => ("all lists archived ones too", "all 包括已归档的"),
         Command::SessionResume
+        | Command::SessionRestore
+        | Command::SessionMove
         | Command::SessionShow
         | Command::SessionRename
         | Command::SessionKeep
@@ -101,6 +113,7 @@ pub fn usage(l: Language, command: Command) -> String {
         Command::Skill => ("NAME is one of /skills", "NAME 见 /skills"),
         Command::Model => ("NAME is a model of the configuration", "NAME 是配置里的模型名"),
         Command::Undo
+        | Command::Redo
         | Command::AgentList
         | Command::Skills
         | Command::ReloadSkills
@@ -108,28 +121,11 @@ pub fn usage(l: Language, command: Command) -> String {
         | Command::Continue
         | Command::Fresh
         | Command::Older
-        | Command::SessionList
         | Command::Status
         | Command::Help => ("nothing more", "后面不加内容"),
     };
     let what = word(l, en, zh);
     say!(l, "Usage: {syntax} ({what})", "用法：{syntax}（{what}）")
-}
-
-/// Tells how a command is used that was given the number of a session that is not in the list (P-7).
-pub fn out_of_range(l: Language, command: Command, sessions: usize) -> String {
-    let syntax = command.syntax();
-    match sessions {
-        0 => {
-            say!(l, "There are no sessions here yet. Say something first.", "这里还没有会话，请先说点什么。")
-        }
-        1 => say!(l, "Usage: {syntax} (there is only session 1)", "用法：{syntax}（现在只有会话 1）"),
-        _ => say!(
-            l,
-            "Usage: {syntax} (N is from 1 to {sessions}, see /session list)",
-            "用法：{syntax}（N 从 1 到 {sessions}，见 /session list）"
-        ),
-    }
 }
 
 /// Answers a command that is not known, with the nearest one that is.

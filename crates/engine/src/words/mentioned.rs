@@ -21,6 +21,8 @@ pub(crate) fn mentioned(notice: &Notice) -> Vec<Number> {
         Notice::Rejoined { session, .. }
         | Notice::Resumed { session, .. }
         | Notice::Undone { session, .. }
+        | Notice::Redone { session, .. }
+        | Notice::Restored { session }
         | Notice::Renamed { session }
         | Notice::Wished { session, .. } => vec![*session],
         Notice::Forked { parent, .. } | Notice::Split { parent, .. } => vec![*parent],

@@ -22,12 +22,12 @@ mod told;
 
 pub use command::Command;
 pub use duration::{age, duration};
-pub use help::{help, out_of_range, unknown_command, usage};
+pub use help::{help, unknown_command, usage};
 pub(crate) use mentioned::mentioned;
 pub use nearest::nearest;
 pub use reason::{reason, tip};
 pub use refusal::trouble;
-pub use told::{explained, listed, nothing_said, set_aside, status};
+pub use told::{archived, changed, explained, listed, nothing_said, set_aside, status};
 
 use segue_core::notice::Notice;
 use segue_core::refusal::Refusal;

@@ -197,6 +197,18 @@ pub(super) fn notice(keys: &Keys<'_>, notice: &Notice) -> String {
                 }
             }
         }
+        Notice::Redone { session, from } => {
+            let (session, from) = (key(session), key(from));
+            say!(
+                l,
+                "Done again: in {session}, apart from {from}.",
+                "已重做：现在在 {session}，与 {from} 分开。"
+            )
+        }
+        Notice::Restored { session } => {
+            let session = key(session);
+            say!(l, "{session} is in the list again.", "{session} 又在列表里了。")
+        }
         Notice::Renamed { session } => {
             let session = key(session);
             say!(l, "Renamed {session}.", "已重命名 {session}。")

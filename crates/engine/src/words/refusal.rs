@@ -40,6 +40,15 @@ pub(super) fn refusal(keys: &Keys<'_>, refusal: &Refusal) -> String {
                 "{session} 是当前会话，不能删除。请先用 /new 开始另一个会话。"
             )
         }
+        Refusal::NothingToRedo => say!(l, "There is nothing to redo.", "没有可以重做的操作。"),
+        Refusal::HoldsWork { session, at_work } => {
+            let (session, at_work) = (key(session), key(at_work));
+            say!(
+                l,
+                "{session} holds work of the open task of {at_work}. Finish or abort that first.",
+                "{session} 里有 {at_work} 未完成任务的工作内容，请先完成或放弃那个任务。"
+            )
+        }
         Refusal::NothingToUndo => say!(l, "There is nothing to undo.", "没有可以撤销的操作。"),
         Refusal::NotInSession { session, seq } => {
             let session = key(session);

@@ -114,6 +114,8 @@ fn notices() -> Vec<Notice> {
         Notice::Merged { from: two, into: one },
         Notice::Undone { session: one, from: Some(two) },
         Notice::Undone { session: one, from: None },
+        Notice::Redone { session: two, from: one },
+        Notice::Restored { session: two },
         Notice::Renamed { session: two },
         Notice::Deleted { session: two },
         Notice::Pruned { sessions: 0 },
@@ -139,6 +141,8 @@ fn refusals() -> Vec<Refusal> {
         Refusal::AlreadyActive(Number(1)),
         Refusal::Active(Number(2)),
         Refusal::NothingToUndo,
+        Refusal::NothingToRedo,
+        Refusal::HoldsWork { session: Number(1), at_work: Number(2) },
         Refusal::NotInSession { session: Number(2), seq: Seq(99) },
         Refusal::NothingBefore(Seq(1)),
         Refusal::SameSession,
@@ -232,10 +236,6 @@ fn lines(language: Language) -> Vec<(&'static str, Vec<String>)> {
         ("durations", times.iter().map(|ms| duration(language, *ms)).collect()),
         ("ages", times.iter().map(|ms| age(language, *ms)).collect()),
         ("usage", Command::ALL.iter().map(|c| usage(language, *c)).collect()),
-        (
-            "out of range",
-            [0, 1, 5].iter().map(|n| out_of_range(language, Command::SessionResume, *n)).collect(),
-        ),
         ("unknown commands", typed.iter().map(|typed| unknown_command(language, typed)).collect()),
         ("help", help(language).lines().map(str::to_owned).collect()),
     ]

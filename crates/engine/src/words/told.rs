@@ -33,6 +33,10 @@ fn fate(language: Language, session: &Listed, now: Timestamp) -> String {
     let left =
         session.goes_at.map(|due| i64::try_from(due.duration_since(now).as_millis()).unwrap_or(i64::MAX));
     match (session.kept, left, language) {
+        _ if session.archived && !session.kept => match language {
+            Language::En => ", archived".to_owned(),
+            Language::Zh => "，已归档".to_owned(),
+        },
         (true, _, Language::En) => ", kept".to_owned(),
         (true, _, Language::Zh) => "，保留".to_owned(),
         (false, Some(..=0), Language::En) => ", goes soon".to_owned(),
@@ -46,15 +50,15 @@ fn fate(language: Language, session: &Listed, now: Timestamp) -> String {
 /// Writes a session as a line of a list; the active one is marked.
 pub fn listed(language: Language, session: &Listed, now: Timestamp) -> String {
     let mark = if session.active { '*' } else { ' ' };
-    let (index, title, n) = (session.index, title(language, session), session.messages);
+    let (number, title, n) = (session.number, title(language, session), session.messages);
     let ago = ago(language, session.updated_at, now);
     let fate = fate(language, session, now);
     match language {
         Language::En => {
             let messages = if n == 1 { "message" } else { "messages" };
-            format!("{mark} {index}  {title} ({n} {messages}, {ago}{fate})")
+            format!("{mark} #{number}  {title} ({n} {messages}, {ago}{fate})")
         }
-        Language::Zh => format!("{mark} {index}  {title}（{n} 条消息，{ago}{fate}）"),
+        Language::Zh => format!("{mark} #{number}  {title}（{n} 条消息，{ago}{fate}）"),
     }
 }
 
@@ -73,6 +77,25 @@ pub fn status(language: Language, session: &Listed, state: &State, policy: &str,
             "会话 {key}：{title}\n消息：{n} 条，最近一条：{ago}\n这里的会话：{count} 个\n策略：{policy}\n校验值：{digest}"
         ),
     }
+}
+
+/// Tells how many sessions are archived and not in the list.
+pub fn archived(language: Language, count: usize) -> String {
+    match language {
+        Language::En => format!("Archived: {count} more (/session list all)"),
+        Language::Zh => format!("另有 {count} 个已归档（/session list all）"),
+    }
+}
+
+/// Tells that a command was not done because it means something else by now.
+pub fn changed(language: Language) -> String {
+    match language {
+        Language::En => {
+            "Something else changed this chat just now, so nothing was deleted. Please look again."
+        }
+        Language::Zh => "这个聊天刚刚被改动过，所以什么都没有删除。请再看一下。",
+    }
+    .to_owned()
 }
 
 /// Tells how much was set aside because it cannot be read.

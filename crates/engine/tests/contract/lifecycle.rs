@@ -152,7 +152,7 @@ async fn history_segment_immutable() {
     stage
         .play(
             "10:03 user: three
-             10:04 user: /session resume 2
+             10:04 user: /session resume 1
              10:05 user: four
              10:06 user: /session fork
              10:07 user: /undo
@@ -223,7 +223,7 @@ async fn x2_a_rotated_session_does_not_rotate_again() {
         "08:00 user: hello                => continue #1
          2d 08:00 user: back              => new temporal #2
          2d 08:01 user: and again         => continue #2
-         2d 08:02 user: /session resume 2 => resume command #1
+         2d 08:02 user: /session resume 1 => resume command #1
          2d 08:03 user: on we go          => continue #1",
     )
     .await;
@@ -273,7 +273,7 @@ async fn x4_undo_takes_back_every_boundary() {
         "08:00 user: one
          08:01 user: /new
          08:02 user: two
-         08:03 user: /session resume 2  => resume command #1
+         08:03 user: /session resume 1  => resume command #1
          08:04 user: three              => continue #1
          08:05 user: /undo              => resume command #2
          08:06 user: four               => continue #2",

@@ -67,7 +67,7 @@ async fn p11_a_session_that_came_back_gives_only_what_is_new() {
     work(&stage).await;
     stage
         .play(
-            "10:07 user: /session resume 2
+            "10:07 user: /session resume 1
              10:08 user: I never eat fish either.
              10:09 user: /new",
         )
@@ -116,7 +116,7 @@ async fn p11_what_is_erased_meanwhile_is_not_remembered() {
     });
     let kept = Extracted { session: Number(1), upto: said.last().unwrap().seq, found: found.to_vec() };
     let at = stage.engine.now();
-    for request in [Request::Erase(vec![said[0].seq]), Request::Archive(kept)] {
+    for request in [Request::Erase(vec![said[0].seq]), Request::Remember(kept)] {
         stage.engine.request(&stage.scope, at, &request).await.unwrap();
     }
     assert_eq!(texts(&stage).await, [(Kind::Fact, said[2].text.clone())]);
@@ -134,7 +134,7 @@ async fn p11_erasing_a_message_or_deleting_a_session_forgets() {
     stage.engine.request(&stage.scope, at, &Request::Erase(vec![ann])).await.unwrap();
     assert!(texts(&stage).await.iter().all(|(_, text)| !text.contains("Ann")));
     stage.verify().await;
-    stage.engine.request(&stage.scope, at, &Request::Delete(Pick::Listed(2))).await.unwrap();
+    stage.engine.request(&stage.scope, at, &Request::Delete(Pick::Numbered(Number(1)))).await.unwrap();
     assert_eq!(texts(&stage).await, []);
     stage.verify().await;
 }
@@ -143,7 +143,7 @@ async fn p11_erasing_a_message_or_deleting_a_session_forgets() {
 #[tokio::test]
 async fn p11_deleting_a_session_forgets_what_was_merged_into_it() {
     let mut stage = play("", SCRIPT).await;
-    stage.play("10:07 user: /session resume 2").await;
+    stage.play("10:07 user: /session resume 1").await;
     work(&stage).await;
     let at = stage.engine.now();
     let (boat, ann) = (Pick::Numbered(Number(2)), Pick::Numbered(Number(1)));
@@ -161,7 +161,7 @@ async fn p11_deleting_a_session_forgets_what_was_merged_into_it() {
 async fn p11_a_pruned_session_leaves_what_is_worth_keeping() {
     let folder = tempfile::tempdir().unwrap();
     for store in every_store(folder.path()) {
-        let mut stage = stage_on(store, "[session]\nbacklog_limit = 2").await;
+        let mut stage = stage_on(store, "[session]\nbacklog_limit = 2\nbacklog = 'delete'").await;
         stage.play(SCRIPT).await;
         stage.play("10:07 user: /new\n10:08 user: hello").await;
         assert!(texts(&stage).await.iter().any(|(_, text)| text == "I'm allergic to nuts."));
@@ -169,7 +169,7 @@ async fn p11_a_pruned_session_leaves_what_is_worth_keeping() {
         stage.verify().await;
         // The one that is asked to be deleted is not remembered.
         let at = stage.engine.now();
-        stage.engine.request(&stage.scope, at, &Request::Delete(Pick::Listed(2))).await.unwrap();
+        stage.engine.request(&stage.scope, at, &Request::Delete(Pick::Numbered(Number(2)))).await.unwrap();
         assert!(texts(&stage).await.iter().all(|(_, text)| !text.contains("Piran")));
         stage.verify().await;
     }

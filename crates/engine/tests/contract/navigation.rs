@@ -1,6 +1,6 @@
 //! P. Rotation and navigation (004).
 
-use super::script::{play, stage_on};
+use super::script::{every_store, play, stage_on};
 use segue_core::entry::Bytes;
 use segue_core::session::Number;
 use segue_store::memory::Memory;
@@ -12,14 +12,16 @@ use std::sync::Arc;
 async fn p3_numbers_are_never_used_again() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("segue.db");
-    let mut stage = stage_on(Arc::new(Sqlite::open(&path).unwrap()), "[session]\nbacklog_limit = 2").await;
+    let mut stage =
+        stage_on(Arc::new(Sqlite::open(&path).unwrap()), "[session]\nbacklog_limit = 2\nbacklog = 'delete'")
+            .await;
     stage
         .play(
             "10:00 user: one               => continue #1
              10:01 user: /new              => new command #2
              10:02 user: /undo             => merge command #1
              10:03 user: /new              => new command #3
-             10:04 user: /session delete 2 => command command #3
+             10:04 user: /session delete 1 => command command #3
              10:05 user: /new              => new command #4
              10:06 user: /new              => new command #5",
         )
@@ -42,26 +44,27 @@ async fn p4_resolve_start_list_resume_prune_delete() {
     let keys: Vec<String> = list.iter().map(|s| s.key.to_string()).collect();
     let me = "agent:main:cli:direct:me";
     assert_eq!(keys, [format!("{me}#3"), format!("{me}#2"), me.to_owned()]);
-    assert_eq!(list.iter().map(|s| s.index).collect::<Vec<_>>(), [1, 2, 3]);
+    assert_eq!(list.iter().map(|s| s.number.0).collect::<Vec<_>>(), [3, 2, 1]);
     assert_eq!(list.iter().map(|s| s.active).collect::<Vec<_>>(), [true, false, false]);
-    stage.play("10:05 user: /session resume 3 => resume command #1").await;
+    stage.play("10:05 user: /session resume 1 => resume command #1").await;
     stage.play("10:06 user: /session delete 2 => command command #1").await;
     assert_eq!(stage.state().await.list().count(), 2);
-    stage.play("10:07 user: /session delete 2 => refused command #1").await;
+    stage.play("10:07 user: /session delete 1 => refused command #1").await;
     assert!(stage.reply().contains("cannot be deleted"), "never the active one: {}", stage.reply());
 }
 
 /// P-5: the sentence of `/new`, with the count of pruned ones if any.
 #[tokio::test]
 async fn p5_new_says_what_it_started_and_pruned() {
-    let stage = play("[session]\nbacklog_limit = 2", "10:00 user: one\n10:01 user: /new").await;
+    let stage =
+        play("[session]\nbacklog_limit = 2\nbacklog = 'delete'", "10:00 user: one\n10:01 user: /new").await;
     assert_eq!(stage.reply(), "Started new session: agent:main:cli:direct:me#2");
     let mut stage = stage;
     stage.play("10:02 user: /new").await;
     assert_eq!(stage.reply(), "Started new session: agent:main:cli:direct:me#3, 1 old session pruned");
 }
 
-/// P-6: numbered from 1, newest-created first, the active one marked, title or first words, messages, age;
+/// P-6: by the one number, newest-created first, the active one marked, title or first words, messages, age;
 /// a resume does not reorder, and the numbering is the same after a restart.
 #[tokio::test]
 async fn p6_the_list_is_stable() {
@@ -78,14 +81,14 @@ async fn p6_the_list_is_stable() {
              10:13 user: /session list",
         )
         .await;
-    let list = "* 1  the second one (1 message, 1 min ago)\n  2  the first words of the first session (2 messages, 3 min ago)";
+    let list = "* #2  the second one (1 message, 1 min ago)\n  #1  the first words of the first session (2 messages, 3 min ago)";
     assert_eq!(stage.reply(), list);
-    stage.play("10:13 user: /session resume 2\n10:13 user: /session list").await;
-    assert!(stage.reply().starts_with("  1  the second one"), "{}", stage.reply());
-    assert!(stage.reply().contains("\n* 2  the first words"), "{}", stage.reply());
+    stage.play("10:13 user: /session resume 1\n10:13 user: /session list").await;
+    assert!(stage.reply().starts_with("  #2  the second one"), "{}", stage.reply());
+    assert!(stage.reply().contains("\n* #1  the first words"), "{}", stage.reply());
     drop(stage);
     let mut stage = stage_on(Arc::new(Sqlite::open(&path).unwrap()), "").await;
-    stage.play("10:14 user: /session resume 1 => resume command #2").await;
+    stage.play("10:14 user: /session resume #2 => resume command #2").await;
 }
 
 /// P-7: bounds and non-numbers give a usage line, and nothing crosses a scope.
@@ -106,7 +109,8 @@ async fn p7_resume_stays_in_its_scope() {
 /// old one is active; content and index both go.
 #[tokio::test]
 async fn p8_the_backlog_is_kept() {
-    let mut stage = stage_on(Arc::new(Memory::default()), "[session]\nbacklog_limit = 3").await;
+    let mut stage =
+        stage_on(Arc::new(Memory::default()), "[session]\nbacklog_limit = 3\nbacklog = 'delete'").await;
     stage
         .play(
             "10:00 user: one
@@ -114,7 +118,7 @@ async fn p8_the_backlog_is_kept() {
              10:02 user: two
              10:03 user: /new
              10:04 user: three
-             10:05 user: /session resume 3     => resume command #1
+             10:05 user: /session resume 1     => resume command #1
              10:06 user: more of one
              10:07 user: /session fork         => fork command #4",
         )
@@ -123,12 +127,70 @@ async fn p8_the_backlog_is_kept() {
     assert_eq!(numbers(&*stage.state().await), [4, 3, 1], "the oldest goes, but for the one just left");
     assert_eq!(stage.texts(4).await, ["one", "more of one"], "what the fork shares stays");
     stage
-        .play("10:08 user: /session resume 3 => resume command #1\n10:09 user: /new => new command #5")
+        .play("10:08 user: /session resume 1 => resume command #1\n10:09 user: /new => new command #5")
         .await;
     assert_eq!(numbers(&*stage.state().await), [5, 4, 1]);
     let log = stage.engine.store().tail(&stage.scope, segue_core::entry::Seq(0), 1000).await.unwrap();
     assert!(!log.iter().any(|r| matches!(&r.bytes, Bytes::Kept(text) if text.contains("\"two\""))));
     stage.verify().await;
+}
+
+/// P-8: by default what exceeds the limit is archived: not listed, found by recall, and back with a resume or a restore.
+#[tokio::test]
+async fn p8_what_exceeds_the_backlog_is_archived() {
+    let folder = tempfile::tempdir().unwrap();
+    for store in every_store(folder.path()) {
+        let mut stage = stage_on(store, "[session]\nbacklog_limit = 2").await;
+        stage
+            .play("10:00 user: the lighthouse keeper is called Jonas\n10:01 user: /new\n10:02 user: two")
+            .await;
+        stage.play("10:03 user: /new\n10:04 user: three\n10:05 user: /session list").await;
+        let list = stage.reply().to_owned();
+        assert!(list.starts_with("* #3") && list.ends_with("Archived: 1 more (/session list all)"), "{list}");
+        stage.play("10:06 user: /session list all").await;
+        assert!(stage.reply().lines().last().unwrap().contains("#1") && stage.reply().contains("archived"));
+        let recall = segue_engine::recall::Recall::new("lighthouse keeper", "a test");
+        let found = stage.engine.recall(&stage.scope, &recall).await.unwrap().fragments;
+        assert_eq!(found.iter().map(|f| f.session.number.0).collect::<Vec<_>>(), [1]);
+        stage.play("10:07 user: /session restore 1 => command command #3").await;
+        assert_eq!(stage.state().await.list().count(), 3);
+        stage.play("10:08 user: /new\n10:09 user: /session resume 1 => resume command #1").await;
+        assert_eq!(stage.texts(1).await, ["the lighthouse keeper is called Jonas"]);
+        stage.verify().await;
+    }
+}
+
+/// X-15: the first undo joins, the next ones go back and leave everything where it is, and redo comes back.
+#[tokio::test]
+async fn x15_undo_walks_back_and_redo_forward() {
+    let folder = tempfile::tempdir().unwrap();
+    for store in every_store(folder.path()) {
+        let mut stage = stage_on(store, "").await;
+        stage
+            .play(
+                "10:00 user: one
+                 10:01 user: /new   => new command #2
+                 10:02 user: two
+                 10:03 user: /new   => new command #3
+                 10:04 user: three
+                 10:05 user: /undo  => merge command #2
+                 10:06 user: /undo  => resume command #1
+                 10:07 user: /undo  => refused command #1
+                 10:08 user: /redo  => resume command #2
+                 10:09 user: /redo  => new command #3
+                 10:10 user: /redo  => refused command #3
+                 10:11 user: more of three",
+            )
+            .await;
+        assert_eq!(stage.texts(1).await, ["one"]);
+        assert_eq!(stage.texts(2).await, ["two"]);
+        assert_eq!(stage.texts(3).await, ["three", "more of three"]);
+        stage.verify().await;
+        stage.play("10:12 assistant: an answer\n10:13 user: /session move 1 => resume command #1").await;
+        assert_eq!(stage.texts(1).await, ["one", "more of three", "an answer"]);
+        assert_eq!(stage.texts(3).await, ["three"]);
+        stage.verify().await;
+    }
 }
 
 /// P-8: the default is 20, the minimum 1, and what is invalid falls back with a warning.
@@ -149,9 +211,11 @@ async fn p8_limits() {
     let stage =
         play("[session]\nbacklog_limit = 1", "10:00 user: one\n10:01 user: /new\n10:02 user: two").await;
     assert_eq!(stage.state().await.list().count(), 1);
+    assert_eq!(stage.state().await.all().count(), 2);
     assert_eq!(stage.texts(2).await, ["two"]);
     // With one session there is no way back, and nobody promises one.
-    let stage = play("[session]\nbacklog_limit = 1", "08:00 user: one\n21:00 user: two").await;
+    let stage =
+        play("[session]\nbacklog_limit = 1\nbacklog = 'delete'", "08:00 user: one\n21:00 user: two").await;
     assert!(!stage.last().notice.as_deref().unwrap().contains("/undo"));
 }
 
@@ -201,13 +265,13 @@ async fn a_late_reply_goes_where_it_was_asked_for() {
 #[tokio::test]
 async fn x4_the_session_just_left_is_pruned_last() {
     let stage = play(
-        "[session]\nbacklog_limit = 3",
+        "[session]\nbacklog_limit = 3\nbacklog = 'delete'",
         "10:00 user: one
          10:01 user: /new
          10:02 user: two
          10:03 user: /new
          10:04 user: three
-         10:05 user: /session resume 3 => resume command #1
+         10:05 user: /session resume 1 => resume command #1
          10:06 user: important
          10:07 user: /new              => new command #4
          10:08 user: /undo             => merge command #1",

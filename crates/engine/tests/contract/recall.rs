@@ -95,7 +95,7 @@ async fn m_d2_what_is_gone_is_not_recalled() {
         stage.engine.request(&stage.scope, now, &Request::Erase(vec![seq])).await.unwrap();
         let left = stage.engine.recall(&stage.scope, &crane).await.unwrap().fragments;
         assert!(left.len() == 1 && left[0].seq != seq);
-        stage.say("10:10 user: /session delete 3").await;
+        stage.say("10:10 user: /session delete 1").await;
         assert!(stage.engine.recall(&stage.scope, &crane).await.unwrap().fragments.is_empty());
         assert!(seq > Seq::ZERO);
         stage.verify().await;
@@ -234,10 +234,9 @@ async fn m_d2_what_was_found_out_goes_with_the_words() {
     assert!(left.fragments.iter().all(|fragment| !fragment.text.contains("suitcase")), "{left:?}");
     let again = embeddings.get(&stage.scope, &[Subject::Session(session)]).await.unwrap();
     assert_eq!(again.len(), 1, "the recall has looked again");
-    // The third of the list is the second session.
     let second = [Subject::Session(segue_core::session::Number(2))];
     assert_eq!(embeddings.get(&stage.scope, &second).await.unwrap().len(), 1);
-    stage.say("10:10 user: /session delete 3").await;
+    stage.say("10:10 user: /session delete 2").await;
     sqlite.sweep().await.unwrap();
     assert!(embeddings.get(&stage.scope, &second).await.unwrap().is_empty());
     stage.verify().await;

@@ -113,7 +113,7 @@ async fn x1_who_comes_back_late_has_as_long_to_object() {
     let told = stage.last().notice.clone().unwrap();
     assert!(told.contains("will go from 2026-05-17 on"), "{told}");
     assert_eq!(retain(&stage, day(70, 11)).await, (vec![], vec![], vec![]));
-    stage.play("70d 12:00 user: /session keep 3").await;
+    stage.play("70d 12:00 user: /session keep 1").await;
     assert!(retain(&stage, day(77, 9)).await.0.is_empty());
     assert_eq!(retain(&stage, day(77, 10)).await.0, [2]);
     assert_eq!(sessions(&stage).await, [3, 1]);
@@ -144,7 +144,7 @@ async fn x1_a_clock_that_was_ahead_hides_no_use() {
         stage.play(SCRIPT).await;
         stage.play("400d 10:00 user: And what is the weather like?").await;
         assert_eq!(retain(&stage, day(40, 11)).await.1, [2, 1]);
-        stage.play("40d 12:00 user: /session resume 3\n40d 12:01 user: And a second cake.").await;
+        stage.play("40d 12:00 user: /session resume 1\n40d 12:01 user: And a second cake.").await;
         stage.play("40d 12:02 user: /new\n40d 12:03 user: What can I plant?").await;
         let state = stage.state().await;
         assert!(state.farewell(Number(1)).is_none() && state.farewell(Number(2)).is_some());
@@ -162,7 +162,7 @@ async fn x1_what_is_used_or_kept_does_not_go() {
     let mut stage = stage_on(Arc::new(Memory::default()), AGE).await;
     stage.play(SCRIPT).await;
     retain(&stage, day(40, 11)).await;
-    stage.play("40d 12:00 user: /session keep 3").await;
+    stage.play("40d 12:00 user: /session keep 1").await;
     assert_eq!(
         stage.reply(),
         "agent:main:cli:direct:me \"I'm allergic to nuts\" is kept, whatever its age. /session keep N off lets it go."
@@ -171,7 +171,7 @@ async fn x1_what_is_used_or_kept_does_not_go() {
         .play(
             "40d 12:01 user: /session resume 2
              40d 12:02 user: And the shower door?
-             40d 12:03 user: /session resume 1",
+             40d 12:03 user: /session resume 3",
         )
         .await;
     assert_eq!(stage.last().also, None, "there is nothing left to tell");
@@ -181,7 +181,7 @@ async fn x1_what_is_used_or_kept_does_not_go() {
     assert_eq!(retain(&stage, day(80, 0)).await, (vec![], vec![2], vec![]));
     assert_eq!(retain(&stage, day(86, 0)).await, (vec![], vec![], vec![]));
     assert_eq!(retain(&stage, day(87, 0)).await.0, [2]);
-    stage.play("87d 10:00 user: /session keep 2 off").await;
+    stage.play("87d 10:00 user: /session keep 1 off").await;
     assert_eq!(retain(&stage, day(88, 0)).await.1, [1]);
     let relaxed = stage_on(stage.engine.store().clone(), "").await;
     assert_eq!(retain(&relaxed, day(120, 0)).await, (vec![], vec![], vec![1]), "it is withdrawn");
@@ -206,13 +206,32 @@ async fn x1_count_size_and_scopes_of_their_own() {
     }
 }
 
-/// P-8: a session that is kept goes last from a backlog that is too long, and what was announced is no more.
+/// What forks share takes room once, and what goes for its age takes none.
 #[tokio::test]
-async fn p8_a_kept_session_goes_last() {
-    let settings = "lifecycle.auto_route = 'never'\n[session]\nbacklog_limit = 3\n[retention]\nage = '1d'";
+async fn x1_size_counts_once_and_only_what_stays() {
+    let script = "10:00 user: thirty bytes are said here, yes\n10:01 user: /session fork\n10:02 user: five";
+    let stage = play(&format!("{QUIET}[retention]\nbytes = 50"), script).await;
+    assert_eq!(retain(&stage, day(1, 0)).await.1, Vec::<u32>::new());
+    let script = "10:00 user: about thirty bytes of the first
+         10:01 user: /new
+         10:02 user: about thirty bytes of the second
+         10:03 user: /new
+         39d 10:00 user: /session resume 1
+         39d 10:01 user: yes
+         39d 10:02 user: /new
+         39d 10:03 user: five";
+    let settings = format!("{QUIET}[retention]\nbytes = 50\nage = '30d'");
+    let stage = play(&settings, script).await;
+    assert_eq!(retain(&stage, day(40, 0)).await.1, [2]);
+}
+
+/// P-8: a session that is kept stays in a list that is too long, and what was announced is no more.
+#[tokio::test]
+async fn p8_a_kept_session_stays() {
+    let settings = "lifecycle.auto_route = 'never'\n[session]\nbacklog_limit = 3\nbacklog = 'delete'\n[retention]\nage = '1d'";
     let mut stage = stage_on(Arc::new(Memory::default()), settings).await;
     stage.play(SCRIPT).await;
-    stage.play("40d 10:02 user: /session keep 3").await;
+    stage.play("40d 10:02 user: /session keep 1").await;
     assert_eq!(retain(&stage, day(40, 11)).await.1, [2]);
     stage.play("40d 12:00 user: /new\n40d 12:01 user: hello").await;
     assert_eq!(sessions(&stage).await, [4, 3, 1]);

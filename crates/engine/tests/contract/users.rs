@@ -3,7 +3,7 @@
 use super::script::{play, stage_on};
 use segue_core::Timestamp;
 use segue_core::message::{Message, MessageId, Role};
-use segue_core::session::Title;
+use segue_core::session::{Number, Title};
 use segue_engine::port::Conversation;
 use segue_engine::route::Address;
 use segue_engine::{Error, Inbound, Pick, Request, Target};
@@ -97,7 +97,7 @@ async fn an_erased_message_is_gone_and_the_proof_holds() {
 async fn a_deleted_session_takes_its_titles_along() {
     let mut stage = stage_on(Arc::new(Memory::default()), "").await;
     stage.play("10:00 user: one\n10:01 user: /session rename my secret\n10:02 user: /new").await;
-    stage.engine.request(&stage.scope, now(), &Request::Delete(Pick::Listed(2))).await.unwrap();
+    stage.engine.request(&stage.scope, now(), &Request::Delete(Pick::Numbered(Number(1)))).await.unwrap();
     let log = stage.engine.store().tail(&stage.scope, segue_core::entry::Seq(0), 1000).await.unwrap();
     let holds = |r: &segue_core::entry::Record| matches!(&r.bytes, segue_core::entry::Bytes::Kept(t) if t.contains("secret"));
     assert!(!log.iter().any(holds));
@@ -140,7 +140,7 @@ async fn an_import_that_was_cut_off_goes_on() {
     let whole = vec![said(Role::User, "a"), said(Role::Assistant, "b"), said(Role::User, "c")];
     let begun = Conversation { title: None, pins: None, messages: whole[..1].to_vec() };
     stage.engine.import(&stage.scope, begun).await.unwrap();
-    stage.play("10:01 user: /session resume 2\n10:02 user: meanwhile").await;
+    stage.play("10:01 user: /session resume 1\n10:02 user: meanwhile").await;
     let rest = Conversation { title: None, pins: None, messages: whole };
     let imported = stage.engine.import(&stage.scope, rest).await.unwrap();
     assert_eq!((imported.taken, imported.known), (2, 1));
@@ -199,8 +199,28 @@ async fn x11_notices_and_why_name_sessions() {
         let said = stage.engine.said_in(&*stage.state().await, segue_core::session::Number(1)).await.unwrap();
         let at = stage.engine.now();
         stage.engine.request(&stage.scope, at, &segue_engine::Request::Erase(said)).await.unwrap();
-        stage.play("10:07 user: /session resume 2").await;
+        stage.play("10:07 user: /session resume 1").await;
         assert!(!stage.reply().contains("Bread"), "{}", stage.reply());
         stage.verify().await;
     }
+}
+
+/// Two engines on one database: what is stale refuses nothing, and `#2` is the same session for both.
+#[tokio::test]
+async fn a_stale_cache_refuses_nothing_and_deletes_what_was_meant() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("segue.db");
+    let open = || Arc::new(segue_store::sqlite::Sqlite::open(&path).unwrap());
+    let (mut ours, mut theirs) = (stage_on(open(), "").await, stage_on(open(), "").await);
+    ours.play("10:00 user: one\n10:01 user: /new\n10:02 user: two\n10:03 user: /new\n10:04 user: three")
+        .await;
+    theirs.play("10:05 user: on we go => continue #3").await;
+    ours.play("10:06 user: /new => new command #4\n10:07 user: four").await;
+    theirs.play("10:08 user: /session resume 4 => refused command #4").await;
+    assert!(theirs.reply().contains("already"), "{}", theirs.reply());
+    ours.play("10:09 user: /session delete 1 => command command #4").await;
+    theirs.play("10:10 user: /session delete 2 => command command #4").await;
+    let left: Vec<u32> = ours.state().await.list().map(|(number, _)| number.0).collect();
+    assert_eq!(left, [4, 3]);
+    ours.verify().await;
 }

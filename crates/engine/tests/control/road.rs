@@ -151,3 +151,19 @@ async fn nobody_is_asked_without_need() {
     }
     assert!(endpoint.requests().is_empty());
 }
+
+/// A model is asked about the newest state only: another process may have gone on meanwhile.
+#[tokio::test]
+async fn nobody_is_asked_about_a_stale_state() {
+    let endpoint = Endpoint::new([Reply::verdict("same", 0.95), Reply::verdict("same", 0.95)]).await;
+    let store = Arc::new(Memory::default());
+    let ours = Engine::open(store.clone(), config(&settings(&endpoint.base_url()))).await.unwrap();
+    let theirs = Engine::open(store, config("")).await.unwrap();
+    exchange(&ours, 0).await;
+    exchange(&theirs, 1).await;
+    let outcome = say(&ours, 5, DOUBTFUL).await;
+    assert_eq!((outcome.action, outcome.control_model()), (Action::Continue, "small"));
+    let asked = endpoint.requests();
+    assert_eq!(asked.len(), 1);
+    assert!(format!("{asked:?}").contains("sticky dough is normal"), "{asked:?}");
+}

@@ -96,7 +96,7 @@ async fn x11_a_persons_title_is_never_overwritten() {
     let endpoint = Endpoint::new([named("Sourdough that rises")]).await;
     let engine = engine(&endpoint).await;
     talk(&engine).await;
-    say(&engine, 4, "/session rename 2 My bread").await;
+    say(&engine, 4, "/session rename 1 My bread").await;
     assert_eq!(engine.name_sessions(&scope()).await.unwrap(), Titling::default());
     assert!(endpoint.requests().is_empty());
     say(&engine, 5, "/new").await;
@@ -125,7 +125,7 @@ async fn x11_a_session_that_has_doubled_is_named_again() {
     let engine = engine(&endpoint).await;
     talk(&engine).await;
     engine.name_sessions(&scope()).await.unwrap();
-    say(&engine, 4, "/session resume 2").await;
+    say(&engine, 4, "/session resume 1").await;
     engine.name_sessions(&scope()).await.unwrap();
     assert_eq!(title(&engine, 2).await.0, "Garden");
     for minute in 5..7 {
@@ -146,7 +146,7 @@ async fn x11_a_models_title_goes_with_the_words_it_was_made_of() {
         let first = talk(&engine).await;
         engine.name_sessions(&scope()).await.unwrap();
         if undone {
-            say(&engine, 4, "/session resume 2").await;
+            say(&engine, 4, "/session resume 1").await;
             let at = engine.now();
             let (one, two) = (Pick::Numbered(Number(1)), Pick::Numbered(Number(2)));
             engine.request(&scope(), at, &Request::Merge(one, two)).await.unwrap();
@@ -161,7 +161,7 @@ async fn x11_a_models_title_goes_with_the_words_it_was_made_of() {
     let split = self::engine(&endpoint).await;
     let first = talk(&split).await;
     split.name_sessions(&scope()).await.unwrap();
-    say(&split, 4, "/session resume 2").await;
+    say(&split, 4, "/session resume 1").await;
     split.request(&scope(), split.now(), &Request::Split(first)).await.unwrap();
     split.request(&scope(), split.now(), &Request::Erase(vec![first])).await.unwrap();
     assert!(split.state(&scope()).await.unwrap().extras.names.is_empty());
@@ -169,7 +169,7 @@ async fn x11_a_models_title_goes_with_the_words_it_was_made_of() {
     let engine = engine(&endpoint).await;
     talk(&engine).await;
     engine.name_sessions(&scope()).await.unwrap();
-    engine.request(&scope(), engine.now(), &Request::Delete(Pick::Listed(2))).await.unwrap();
+    engine.request(&scope(), engine.now(), &Request::Delete(Pick::Numbered(Number(1)))).await.unwrap();
     let log = engine.store().tail(&scope(), Seq::ZERO, 1_000).await.unwrap();
     assert!(log.iter().all(|record| !format!("{:?}", record.bytes).contains("that rises")));
     verify(&engine).await;

@@ -53,7 +53,7 @@ pub fn main() {
     tell(&Line::Opening);
     runtime.block_on(async {
         // Few sessions are kept, so that old ones are pruned all the time.
-        let layer = Layer::options([("session.backlog_limit", "4")]);
+        let layer = Layer::options([("session.backlog_limit", "4"), ("session.backlog", "delete")]);
         let config = Config::load(vec![layer], &TimeZone::UTC).unwrap();
         let engine = Arc::new(Engine::open(store.open().unwrap(), config).await.unwrap());
         let mut tasks = tokio::task::JoinSet::new();
@@ -125,12 +125,13 @@ async fn work(engine: Arc<Engine>, round: i64, task: u64, mut chance: Chance) {
         let text = match chance.below(40) {
             0..=2 => "/new".to_owned(),
             3 => format!("/new and go on with {id}"),
-            4..=5 => format!("/session resume {}", 1 + chance.below(4)),
+            4..=5 => format!("/session resume {}", 1 + chance.below(12)),
             6..=7 => "/undo".to_owned(),
+            14 => "/redo".to_owned(),
             8 => "/session fork".to_owned(),
             9 => format!("/session fork {last}"),
             10 => format!("/session split {last}"),
-            11 => format!("/session delete {}", 1 + chance.below(4)),
+            11 => format!("/session delete {}", 1 + chance.below(12)),
             12 => format!("/session rename 1 {id}"),
             13 => {
                 let keep = Request::Prune(Backlog::new(2).unwrap());

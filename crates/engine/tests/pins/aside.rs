@@ -41,7 +41,7 @@ async fn l10_a_damaged_row_of_a_session_stops_nobody_and_is_named() {
         assert_eq!(home.state().await.latest(), Some(Number(3)));
         assert!(problems(&home).await.contains(named), "the row is as it was");
         // What is written into the session writes its row anew.
-        home.say("/session resume 3").await;
+        home.say("/session resume 1").await;
         home.say("/new").await;
         home.verify().await;
     }

@@ -168,7 +168,7 @@ async fn l9_a_new_session_captures_anew_and_a_model_stays_where_it_was_set() {
         assert_eq!(second.persona.parts[0].text, "Be brief.");
         assert_eq!(first.skills.version, second.skills.version);
         // Back in the first one, all is as it was.
-        home.say("/session resume 2").await;
+        home.say("/session resume 1").await;
         assert_eq!(home.reply("/model").await, "fast (tiny, thinking low, verbosity high)");
         assert!(home.front().await.starts_with("# SOUL.md\n\nBe kind."));
     })

@@ -42,7 +42,7 @@ async fn l9_a_fork_and_a_split_go_on_with_the_pins_of_their_parent() {
         home.say("/agent use work").await;
         home.say("/reload_persona").await;
         assert_eq!((home.pinned(1).await.agent, home.pinned(2).await.agent), ("main".into(), "work".into()));
-        home.say("/session resume 2").await;
+        home.say("/session resume 1").await;
         assert!(home.front().await.contains("Be kind."));
         home.say(&format!("/session split {second}")).await;
         assert_eq!(home.pinned(3).await, home.pinned(1).await);
@@ -97,7 +97,7 @@ async fn l9_what_only_a_deleted_session_was_pinned_to_is_erased_with_it() {
         home.say("hello").await;
         let said = |texts: &[String], word: &str| texts.iter().any(|text| text.contains(word));
         assert!(said(&texts(home).await, "1990"), "it was pinned once, and stays as long as its session");
-        home.say("/session delete 2").await;
+        home.say("/session delete 1").await;
         let left = texts(home).await;
         assert!(!said(&left, "1990") && said(&left, "nobody"), "{left:?}");
         let log = home.store().tail(&home.scope, Seq::ZERO, usize::MAX).await.unwrap();

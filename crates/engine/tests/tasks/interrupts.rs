@@ -66,3 +66,22 @@ fn c4_two_checks_at_once_share_nothing() {
         }
     });
 }
+
+/// a second delivery tells the state of then, whatever became of the task since.
+#[test]
+fn x7_a_second_delivery_tells_the_state_of_then() {
+    on_each(async |world| {
+        let session = world.tasks().start_session("Add retry logic").await.unwrap();
+        let send = async || {
+            let mut inbound = Inbound::user(world.scope.clone(), world.engine.now(), "make it 5 retries");
+            inbound.message.message_id = Some(segue_core::message::MessageId("m1".to_owned()));
+            world.engine.receive_stated(inbound, MessageIntent::Modification).await.unwrap()
+        };
+        let first = send().await;
+        assert_eq!(first.state, StateName::Interrupted);
+        session.check_interrupts().await.unwrap();
+        assert_eq!(world.state().await, StateName::Running);
+        let again = send().await;
+        assert_eq!((again.state, again.notice), (first.state, first.notice));
+    });
+}

@@ -40,7 +40,11 @@ fn locations() -> Vec<(Option<tempfile::TempDir>, Location)> {
 }
 
 async fn engine(location: &Location, policy: &str, clock: Arc<Hands>) -> Arc<Engine> {
-    let layer = Layer::options([("lifecycle.policy", policy), ("session.backlog_limit", "4")]);
+    let layer = Layer::options([
+        ("lifecycle.policy", policy),
+        ("session.backlog_limit", "4"),
+        ("session.backlog", "delete"),
+    ]);
     let config = Config::load(vec![layer], &TimeZone::UTC).unwrap();
     let engine = Engine::open(location.open().unwrap(), config).await.unwrap();
     Arc::new(engine.with(clock, Arc::new(RandomIds)))

@@ -99,7 +99,7 @@ fn inside(inner: &Inner, path: &Path, key: &Key) -> Result<Vec<QuarantinedFile>,
         // Of the log as it is, before the sessions are left out that cannot be read.
         let sees =
             |number: &Number| state.view(*number).iter().any(|span| Some(span.segment) == copy.segment);
-        copy.sessions = state.list().map(|(number, _)| number).filter(sees).collect();
+        copy.sessions = state.all().map(|(number, _)| number).filter(sees).collect();
         look_into(&mut copy, &file)?;
         Ok(copy)
     };

@@ -77,7 +77,7 @@ pub(super) fn hide_missing(state: &mut State, missing: &BTreeSet<segment::Number
         spans.peek().is_some() && spans.all(|span| missing.contains(&span.segment))
     };
     let mut hidden: Vec<Number> = state
-        .list()
+        .all()
         .filter(|(number, session)| Some(*number) != latest && lost(session))
         .map(|(number, _)| number)
         .collect();
@@ -86,7 +86,7 @@ pub(super) fn hide_missing(state: &mut State, missing: &BTreeSet<segment::Number
     }
     let merged_into = |gone: &BTreeSet<Number>, session: &Session| match session.status {
         Status::Merged { into } => gone.contains(&into),
-        Status::Live => false,
+        Status::Live | Status::Archived => false,
     };
     let mut gone: BTreeSet<Number> = hidden.iter().copied().collect();
     // Sessions are merged into one another in chains, and a chain goes as a whole.

@@ -39,7 +39,7 @@ impl Sight {
         if let (Reach::Archived, Some(latest)) = (reach, state.latest()) {
             sight.hidden = state.view(latest);
         }
-        let mut sessions: Vec<Number> = state.list().map(|(number, _)| number).collect();
+        let mut sessions: Vec<Number> = state.all().map(|(number, _)| number).collect();
         // A fork shares its parent's past: that is the parent's.
         sessions.sort_unstable();
         for number in sessions {

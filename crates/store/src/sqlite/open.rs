@@ -33,6 +33,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("impressions.sql"),
     include_str!("commits.sql"),
     include_str!("fts.sql"),
+    include_str!("archived.sql"),
 ];
 
 /// Opens the database for the one writer, bringing it to the newest format.
@@ -145,7 +146,7 @@ mod tests {
         let (kinds, format) = (Kind::ALL.len(), MIGRATIONS.len());
         assert_eq!(
             (kinds, format),
-            (33, 11),
+            (36, 12),
             "a new kind needs a new step in MIGRATIONS; then change both here"
         );
     }

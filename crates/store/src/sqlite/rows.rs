@@ -176,6 +176,9 @@ fn insert_segment(
     insert.execute(values).or_fault().map(drop)
 }
 
+/// What stands in `merged_into` of an archived session: no session has this number.
+const ARCHIVED: u32 = 0;
+
 fn save_session(db: &Connection, scope: ScopeId, number: Number, session: &Session) -> Result<(), Error> {
     let mut put = db
         .prepare_cached(
@@ -186,6 +189,7 @@ fn save_session(db: &Connection, scope: ScopeId, number: Number, session: &Sessi
         .or_fault()?;
     let merged_into = match session.status {
         Status::Live => None,
+        Status::Archived => Some(ARCHIVED),
         Status::Merged { into } => Some(into.0),
     };
     let pins = if session.pins == Pins::default() { None } else { Some(json(&session.pins)?) };
@@ -332,6 +336,7 @@ fn load_session(row: &Row<'_>) -> Result<(Number, Session), Error> {
     let text = |name: &str| row.get::<_, String>(name).map_err(fault);
     let id: Id = text("id")?.parse().map_err(|error| Error::damaged("a session's id", error))?;
     let status = match maybe("merged_into")? {
+        Some(into) if into == i64::from(ARCHIVED) => Status::Archived,
         Some(into) => Status::Merged { into: Number(small(into)?) },
         None => Status::Live,
     };

@@ -33,12 +33,26 @@ pub struct Model {
     /// The agent and the persona of each session that has one.
     pub pins: BTreeMap<Session, (Option<String>, Option<String>)>,
     boundaries: Vec<Boundary>,
+    walk: Option<Walk>,
     arrived: Message,
+}
+
+/// Where a person stands who goes back and forth between sessions.
+#[derive(Debug, Clone, Default)]
+struct Walk {
+    /// The boundary that was taken back, and what both its sessions said.
+    undone: Option<(Boundary, BTreeSet<Message>, BTreeSet<Message>)>,
+    left: Vec<Session>,
+    cursor: usize,
 }
 
 impl Model {
     pub fn new() -> Self {
         Self { next: 1, ..Self::default() }
+    }
+
+    fn ended(&mut self) {
+        self.walk = None;
     }
 
     fn create(&mut self, begins_with: BTreeSet<Message>) -> Session {
@@ -82,6 +96,7 @@ impl Model {
     }
 
     pub fn say(&mut self, message: Message) {
+        self.ended();
         let session = match self.latest {
             Some(session) => session,
             None => self.create(BTreeSet::new()),
@@ -91,6 +106,7 @@ impl Model {
     }
 
     pub fn reply(&mut self, session: Session, message: Message) {
+        self.ended();
         let home = self.home(session).unwrap();
         self.arrived = message;
         self.view(home).insert(message);
@@ -104,6 +120,7 @@ impl Model {
     }
 
     pub fn new_session(&mut self) {
+        self.ended();
         let from = self.latest;
         let to = self.create(BTreeSet::new());
         if let Some(from) = from {
@@ -113,6 +130,7 @@ impl Model {
     }
 
     pub fn clear(&mut self) {
+        self.ended();
         let Some(session) = self.latest else {
             let session = self.create(BTreeSet::new());
             self.remember(Boundary::Cleared { session, before: BTreeSet::new() });
@@ -123,12 +141,14 @@ impl Model {
     }
 
     pub fn resume(&mut self, to: Session) {
+        self.ended();
         let from = self.latest.unwrap();
         self.latest = Some(to);
         self.remember(Boundary::Resumed { from, to, since: self.arrived });
     }
 
     pub fn fork(&mut self, parent: Session, at: Option<Message>) {
+        self.ended();
         let from = self.latest.unwrap();
         let shared = self.live[&parent].iter().copied().filter(|m| at.is_none_or(|at| *m <= at)).collect();
         let to = self.create(shared);
@@ -138,6 +158,7 @@ impl Model {
     }
 
     pub fn split(&mut self, at: Message) {
+        self.ended();
         let from = self.latest.unwrap();
         let later = self.view(from).split_off(&at);
         let to = self.create(later);
@@ -147,6 +168,7 @@ impl Model {
     }
 
     pub fn merge(&mut self, from: Session, into: Session) {
+        self.ended();
         let said = self.live.remove(&from).unwrap();
         self.view(into).extend(said);
         self.merged.insert(from, into);
@@ -158,26 +180,105 @@ impl Model {
     }
 
     pub fn can_undo(&self) -> bool {
-        !self.boundaries.is_empty()
+        match &self.walk {
+            Some(walk) => self.before(walk).is_some(),
+            None => !self.boundaries.is_empty(),
+        }
+    }
+
+    pub fn can_redo(&self) -> bool {
+        self.walk.as_ref().is_some_and(|walk| !walk.left.is_empty() || walk.undone.is_some())
+    }
+
+    /// The session before, and how many boundaries are older.
+    fn before(&self, walk: &Walk) -> Option<(Session, usize)> {
+        (0..walk.cursor).rev().find_map(|older| match self.boundaries.get(older)? {
+            Boundary::Created { from, .. } | Boundary::Resumed { from, .. }
+                if Some(*from) != self.latest && self.live.contains_key(from) =>
+            {
+                Some((*from, older))
+            }
+            _ => None,
+        })
+    }
+
+    /// Makes another session latest; all steps together leave one boundary.
+    fn step(&mut self, mut walk: Walk, to: Session, forward: bool, cursor: usize) {
+        let from = self.latest.unwrap();
+        let start = walk.left.first().copied().unwrap_or(from);
+        if !walk.left.is_empty() {
+            self.boundaries.pop();
+        }
+        if forward {
+            walk.left.pop();
+        } else {
+            walk.left.push(from);
+        }
+        walk.cursor = cursor;
+        if !walk.left.is_empty() {
+            walk.cursor -= usize::from(self.boundaries.len() == 32 && walk.cursor > 0);
+            self.remember(Boundary::Resumed { from: start, to, since: self.arrived });
+        }
+        self.latest = Some(to);
+        self.walk = Some(walk);
     }
 
     pub fn undo(&mut self) {
-        match self.boundaries.pop().unwrap() {
+        if let Some(walk) = self.walk.take() {
+            let (to, cursor) = self.before(&walk).unwrap();
+            return self.step(walk, to, false, cursor);
+        }
+        let boundary = self.boundaries.pop().unwrap();
+        let undone = match boundary.clone() {
             Boundary::Created { from, to, since, inherited } => {
+                let before = (self.live[&from].clone(), self.live[&to].clone());
                 let said = self.live.remove(&to).unwrap();
-                let back = said.into_iter().filter(|m| inherited == Inherited::Returned || *m > since);
-                let back: Vec<Message> = back.collect();
+                let returned = |m: &Message| inherited == Inherited::Returned || *m > since;
+                let (back, shared): (BTreeSet<Message>, BTreeSet<Message>) =
+                    said.into_iter().partition(returned);
                 self.view(from).extend(back);
-                self.merged.insert(to, from);
                 self.latest = Some(from);
+                let seen = |m: &Message| self.live.values().any(|said| said.contains(m));
+                let orphans: BTreeSet<Message> = shared.into_iter().filter(|m| !seen(m)).collect();
+                if orphans.is_empty() {
+                    self.merged.insert(to, from);
+                    Some((boundary, before.0, before.1))
+                } else {
+                    self.live.insert(to, orphans);
+                    None
+                }
             }
             Boundary::Resumed { from, to, since } => {
+                let before = (self.live[&from].clone(), self.live[&to].clone());
                 let said = self.view(to).split_off(&(since + 1));
                 self.view(from).extend(said);
                 self.latest = Some(from);
+                Some((boundary, before.0, before.1))
             }
-            Boundary::Cleared { session, before } => self.view(session).extend(before),
+            Boundary::Cleared { session, before } => {
+                self.view(session).extend(before);
+                None
+            }
+        };
+        self.walk = Some(Walk { undone, left: Vec::new(), cursor: self.boundaries.len() });
+    }
+
+    pub fn redo(&mut self) {
+        let mut walk = self.walk.take().unwrap();
+        if let Some(to) = walk.left.last().copied() {
+            let cursor = walk.cursor + 1;
+            return self.step(walk, to, true, cursor);
         }
+        let (boundary, before, behind) = walk.undone.take().unwrap();
+        let (Boundary::Created { from, to, .. } | Boundary::Resumed { from, to, .. }) = boundary.clone()
+        else {
+            panic!("a clear is not done again")
+        };
+        self.live.insert(from, before);
+        self.live.insert(to, behind);
+        self.merged.remove(&to);
+        self.latest = Some(to);
+        self.remember(boundary);
     }
 
     fn forget(&mut self, session: Session) {
@@ -193,6 +294,7 @@ impl Model {
     }
 
     pub fn drop_session(&mut self, session: Session) {
+        self.ended();
         self.live.remove(&session);
         self.forget(session);
         let merged: Vec<Session> =

@@ -9,7 +9,7 @@ use segue_core::entry::{Body, Bytes, Record, Seq};
 use segue_core::evolve::evolve;
 use segue_core::message::{Message, Role};
 use segue_core::pins::{Pinned, Texts};
-use segue_core::policy::Backlog;
+use segue_core::policy::{Backlog, Excess};
 use segue_core::refusal::Refusal;
 use segue_core::session::{Number, Title};
 use segue_core::state::State;
@@ -27,6 +27,7 @@ pub enum Operation {
     Clear,
     Resume(u8),
     Undo,
+    Redo,
     Fork(u8, Option<u8>),
     Split(u8),
     Merge(u8, u8),
@@ -51,6 +52,7 @@ pub fn any_operations() -> impl Strategy<Value = Vec<Operation>> {
         1 => Just(Clear),
         3 => any::<u8>().prop_map(Resume),
         4 => Just(Undo),
+        2 => Just(Redo),
         3 => (any::<u8>(), any::<Option<u8>>()).prop_map(|(a, b)| Fork(a, b)),
         3 => any::<u8>().prop_map(Split),
         1 => (any::<u8>(), any::<u8>()).prop_map(|(a, b)| Merge(a, b)),
@@ -85,6 +87,7 @@ impl<'a> Pair<'a> {
     pub fn new(bench: &'a dyn Bench) -> Self {
         let mut world = World::new(bench.open());
         world.policy.backlog = Backlog::new(6).unwrap();
+        world.policy.excess = Excess::Delete;
         Self { bench, world, model: Model::new(), places: BTreeMap::new(), sealed: BTreeMap::new() }
     }
 
@@ -182,6 +185,15 @@ impl<'a> Pair<'a> {
                     self.model.undo();
                 } else {
                     assert_eq!(done, Err(Refusal::NothingToUndo));
+                }
+            }
+            Operation::Redo => {
+                let done = self.run(&Command::Redo).await;
+                if self.model.can_redo() {
+                    done.unwrap();
+                    self.model.redo();
+                } else {
+                    assert_eq!(done, Err(Refusal::NothingToRedo));
                 }
             }
             Operation::Fork(by, at) => {

@@ -8,7 +8,7 @@ use segue_core::decide::{Command, TaskCommand, TaskVerb};
 use segue_core::entry::{Body, Seq};
 use segue_core::evolve::evolve;
 use segue_core::facts::{Facts, Need};
-use segue_core::policy::Backlog;
+use segue_core::policy::{Backlog, Excess};
 use segue_core::refusal::Refusal;
 use segue_core::session::Number;
 use segue_core::state::State;
@@ -90,6 +90,7 @@ impl<'a> Desk<'a> {
     pub fn new(bench: &'a dyn Bench) -> Self {
         let mut world = World::new(bench.open());
         world.policy.backlog = Backlog::new(5).unwrap();
+        world.policy.excess = Excess::Delete;
         Self { bench, world }
     }
 

@@ -13,39 +13,38 @@ use unicode_width::UnicodeWidthStr;
 /// How wide a title is at least.
 const TITLE_WIDTH_MIN: usize = 16;
 
-pub async fn run(common: &Common, scope: &scope::Key) -> anyhow::Result<Exit> {
+pub async fn run(common: &Common, scope: &scope::Key, all: bool) -> anyhow::Result<Exit> {
     let engine = setup::engine(common, Absent::Empty).await?;
     let state = engine.state(scope).await?;
-    let list = engine.list(&state).await?;
+    let list = if all { engine.list_all(&state).await? } else { engine.list(&state).await? };
     if common.json {
         json::print(&list.iter().map(json::listed).collect::<Vec<Value>>())?;
         return Ok(Exit::Done);
     }
     let zone = engine.config().time_zone_for(scope, None);
-    let rows: Vec<[String; 5]> = list
+    let rows: Vec<[String; 4]> = list
         .iter()
         .map(|session| {
             [
-                session.index.to_string(),
+                format!("#{}", session.number),
                 title(session).into_owned(),
                 session.messages.to_string(),
                 time(session.updated_at, &zone),
-                session.key.number.to_string(),
             ]
         })
         .collect();
-    let heads = ["N", "title", "messages", "last written", "session"];
+    let heads = ["N", "title", "messages", "last written"];
     out::line(paint::strong(scope))?;
     let wide = |column: usize| {
         let cells = rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.width());
         cells.chain(heads.get(column).map(|head| head.len())).max().unwrap_or(0)
     };
-    let (n, messages, age, session) = (wide(0), wide(2), wide(3), wide(4));
-    let around = 2 + n + 2 + 2 + messages + 2 + age + 2 + session;
+    let (n, messages, age) = (wide(0), wide(2), wide(3));
+    let around = 2 + n + 2 + 2 + messages + 2 + age;
     let title_width = wide(1).min(layout::width().saturating_sub(around).max(TITLE_WIDTH_MIN));
-    let line = |mark: char, [index, name, count, ago, number]: [&str; 5]| {
+    let line = |mark: char, [number, name, count, ago]: [&str; 4]| {
         let (name, ago) = (padded(&cut(name, title_width), title_width), padded(ago, age));
-        format!("{mark} {index:>n$}  {name}  {count:>messages$}  {ago}  {number:>session$}")
+        format!("{mark} {number:>n$}  {name}  {count:>messages$}  {ago}")
     };
     out::line(paint::dim(line(' ', heads)))?;
     for (row, session) in rows.iter().zip(&list) {
@@ -53,6 +52,10 @@ pub async fn run(common: &Common, scope: &scope::Key) -> anyhow::Result<Exit> {
         let mark = if session.active { '*' } else { ' ' };
         let line = line(mark, cells);
         out::line(if session.active { paint::strong(line) } else { line })?;
+    }
+    let archived = state.all().count().saturating_sub(list.len());
+    if archived > 0 {
+        out::line(paint::dim(format!("{archived} archived: `segue sessions list {scope} --all`")))?;
     }
     if let Some(newest) = list.first() {
         out::line(paint::dim(format!("`segue sessions show {}` shows the newest", newest.key)))?;

@@ -14,14 +14,14 @@ use anyhow::bail;
 use segue_core::decision::Action;
 use segue_core::retention::Wish;
 use segue_core::scope;
-use segue_core::session::{Key, Title};
+use segue_core::session::{Key, Number, Title};
 use segue_engine::pins::Repin;
 use segue_engine::{Engine, Pick, Request};
 
 pub async fn run(common: &Common, verb: Sessions) -> anyhow::Result<Exit> {
     let numbered = |key: &Key| Pick::Numbered(key.number);
     let (scope, request) = match verb {
-        Sessions::List { scope } => return list::run(common, &scope).await,
+        Sessions::List { scope, all } => return list::run(common, &scope, all).await,
         Sessions::Show { key } => return show::run(common, &key).await,
         Sessions::Agent { key, name: None } => return pins::agents(common, &key).await,
         Sessions::Model { key, name: None } => return pins::model(common, &key).await,
@@ -35,7 +35,10 @@ pub async fn run(common: &Common, verb: Sessions) -> anyhow::Result<Exit> {
         Sessions::ReloadSkills { key } => (key.scope.clone(), Request::Pin(numbered(&key), Repin::Skills)),
         Sessions::ReloadPersona { key } => (key.scope.clone(), Request::Pin(numbered(&key), Repin::Persona)),
         Sessions::New { scope } => (scope, Request::New(None)),
-        Sessions::Resume { scope, n } => (scope, Request::Resume(Pick::Listed(n as usize))),
+        Sessions::Resume { scope, n } => (scope, Request::Resume(Pick::Numbered(Number(n)))),
+        Sessions::Restore { scope, n } => (scope, Request::Restore(Pick::Numbered(Number(n)))),
+        Sessions::Move { scope, n } => (scope, Request::Move(Pick::Numbered(Number(n)))),
+        Sessions::Redo { scope } => (scope, Request::Redo),
         Sessions::Fork { key, at } => (key.scope.clone(), Request::Fork(numbered(&key), at)),
         Sessions::Split { scope, at } => (scope, Request::Split(at)),
         Sessions::Undo { scope } => (scope, Request::Undo),
@@ -91,12 +94,14 @@ pub async fn ask(
 
 /// Names the commands of the shell where the engine, which speaks to people in a chat, names those of a chat.
 fn for_shell(scope: &scope::Key, text: &str) -> String {
-    const COMMANDS: [(&str, &str); 7] = [
+    const COMMANDS: [(&str, &str); 9] = [
         ("/session keep N off", "`segue sessions keep KEY --off`"),
         ("/session keep N", "`segue sessions keep KEY`"),
         ("/session resume N", "segue sessions resume SCOPE N"),
+        ("/session list all", "`segue sessions list SCOPE --all`"),
         ("/session list", "`segue sessions list SCOPE`"),
         ("/session show", "`segue sessions show KEY`"),
+        ("/redo", "`segue sessions redo SCOPE`"),
         ("/undo", "`segue sessions undo SCOPE`"),
         ("/new", "`segue sessions new SCOPE`"),
     ];

@@ -74,7 +74,7 @@ pub async fn run(common: &Common, task: Task) -> anyhow::Result<Exit> {
         Task::Status { scope } => return read::status(common, &scope).await,
         Task::Log { scope, task } => return read::log(common, &scope, task).await,
         Task::Show { scope, task } => return read::show(common, &scope, task).await,
-        Task::Graph { scope, task, format } => return read::graph(common, &scope, task, format).await,
+        Task::Graph { scope, task } => return read::graph(common, &scope, task).await,
     };
     let engine = setup::engine(common, Absent::Empty).await?;
     engine.state(&scope).await?;

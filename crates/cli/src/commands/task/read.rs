@@ -2,7 +2,6 @@
 
 use crate::args::Common;
 use crate::setup::{self, Absent};
-use crate::task_args::GraphFormat;
 use crate::{Exit, Missing, json, layout, out};
 use segue_core::entry::Seq;
 use segue_core::scope;
@@ -158,12 +157,7 @@ fn kept_as_markdown(kept: &Kept) -> String {
     page
 }
 
-pub async fn graph(
-    common: &Common,
-    scope: &scope::Key,
-    task: Option<u64>,
-    format: GraphFormat,
-) -> anyhow::Result<Exit> {
+pub async fn graph(common: &Common, scope: &scope::Key, task: Option<u64>) -> anyhow::Result<Exit> {
     let engine = open(common).await?;
     engine.state(scope).await?;
     let task = chosen(&engine, scope, task).await?;
@@ -176,10 +170,6 @@ pub async fn graph(
         json::print(&json!({ "task": task, "nodes": nodes, "edges": graph.edges().collect::<Vec<_>>() }))?;
         return Ok(Exit::Done);
     }
-    let drawn = match format {
-        GraphFormat::Dot => graph.to_dot(),
-        GraphFormat::Svg => graph.to_svg(),
-    };
-    out::bytes(drawn.as_bytes())?;
+    out::bytes(graph.to_dot().as_bytes())?;
     Ok(Exit::Done)
 }

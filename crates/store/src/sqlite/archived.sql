@@ -1,0 +1,2 @@
+-- Nothing changes here. Sessions can be archived since (merged_into = 0), and entries of the kinds 44 to 46 say so; an older
+-- program would read them wrongly.
