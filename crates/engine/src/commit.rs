@@ -14,7 +14,7 @@ use segue_core::message::{Message, MessageId, Role};
 use segue_core::scope;
 use segue_core::state::State;
 use segue_core::task::intent::MessageIntent;
-use segue_store::Append;
+use segue_store::{Append, settle};
 use std::sync::Arc;
 
 /// How often a turn is decided again because others were faster.
@@ -153,7 +153,7 @@ impl Engine {
                 let classifier = Arc::clone(&self.classifier);
                 self.beside.begin(move || foreseen.write(&classifier));
             }
-            match self.store.append(append).await {
+            match settle::append(self.store.as_ref(), append).await {
                 Ok(()) => {
                     drawer.put(next, self.follow(mind, &decided, request));
                     if let Some(stepped) = stepped {

@@ -12,6 +12,7 @@ pub mod files;
 pub mod leases;
 pub mod memory;
 pub mod search;
+pub mod settle;
 #[cfg(feature = "sqlite")]
 pub mod sqlite;
 mod store;

@@ -3,18 +3,15 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may do as tests do")]
 
 #[allow(dead_code, reason = "other tests use the rest")]
-#[path = "conformance/world.rs"]
-mod world;
-
 use rusqlite::Connection;
 use segue_core::decide::Command;
 use segue_core::entry::{Record, Seq};
 use segue_core::retention::{Going, Past};
 use segue_core::session::Number;
+use segue_store::conformance::World;
 use segue_store::{Error, Location, Store};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use world::World;
 
 const SCOPES: [&str; 2] = ["agent:main:cli:direct:me", "agent:main:cli:direct:you"];
 

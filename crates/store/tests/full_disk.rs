@@ -6,16 +6,13 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may do as tests do")]
 
 #[allow(dead_code, reason = "other tests use the rest")]
-#[path = "conformance/world.rs"]
-mod world;
-
 use segue_core::session::Number;
+use segue_store::conformance::World;
 use segue_store::{Error, Location};
 use std::ffi::{c_int, c_long, c_void};
 use std::path::Path;
 use std::sync::atomic::{AtomicI64, Ordering::SeqCst};
 use std::sync::{Mutex, PoisonError};
-use world::World;
 
 /// How many bytes are left on the disk.
 static LEFT: AtomicI64 = AtomicI64::new(i64::MAX);

@@ -5,12 +5,10 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may do as tests do")]
 
 #[allow(dead_code, reason = "other tests use the rest")]
-#[path = "conformance/world.rs"]
-mod world;
-
 use rusqlite::Connection;
 use segue_core::decide::Command;
 use segue_store::Store;
+use segue_store::conformance::World;
 use segue_store::files::Files;
 use segue_store::sqlite::Sqlite;
 use std::ffi::c_int;
@@ -18,7 +16,6 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::runtime::Runtime;
-use world::World;
 
 static SYNCS: AtomicU64 = AtomicU64::new(0);
 
@@ -129,7 +126,8 @@ fn x12_many_appends_are_one_sync() {
     let syncs = syncs_of(async {
         let (mut state, mut appends) = (world.state().await, Vec::new());
         for turn in 0..100 {
-            let (append, _) = world.append_of(state, &world::said(&format!("message {turn}"))).unwrap();
+            let (append, _) =
+                world.append_of(state, &segue_store::conformance::said(&format!("message {turn}"))).unwrap();
             state = append.next.clone();
             appends.push(append);
         }
@@ -164,7 +162,7 @@ fn waiting_turns_share_a_sync() {
         let mut turns = tokio::task::JoinSet::new();
         for mut world in worlds {
             let state = world.state().await;
-            let (append, _) = world.append_of(state, &world::said("me too")).unwrap();
+            let (append, _) = world.append_of(state, &segue_store::conformance::said("me too")).unwrap();
             turns.spawn(async move { world.store.append(append).await.unwrap() });
         }
         // One thread: each of them has asked by the time it is this task's turn again.

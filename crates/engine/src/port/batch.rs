@@ -7,7 +7,7 @@ use segue_core::decide::{Circumstances, Command};
 use segue_core::message::{Message, Role};
 use segue_core::scope;
 use segue_core::session::Number;
-use segue_store::Append;
+use segue_store::{Append, settle};
 use std::collections::VecDeque;
 
 /// How many messages share a commit: many enough for a slow disk, few enough for those who wait meanwhile.
@@ -70,7 +70,7 @@ impl Engine {
             states.push(append.next.clone());
             appends.push(append);
         }
-        let (written, done) = self.store.append_many(appends).await;
+        let (written, done) = settle::append_many(self.store.as_ref(), appends).await;
         match written.checked_sub(1).and_then(|last| states.into_iter().nth(last)) {
             Some(state) if done.is_ok() => drawer.put(state, None),
             _ => drawer.forget(scope),

@@ -3,10 +3,6 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may do as tests do")]
 
-#[path = "../conformance/world.rs"]
-#[allow(dead_code, reason = "other tests use the rest")]
-mod world;
-
 mod meter;
 
 use meter::Cost;
@@ -15,12 +11,12 @@ use segue_core::decide::Command;
 use segue_core::entry::Seq;
 use segue_core::message::{Message, Role};
 use segue_core::session::Number;
+use segue_store::conformance::World;
 use segue_store::sqlite::Sqlite;
 use segue_store::{Append, Filter, Page, Reading, Store, Take};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
-use world::World;
 
 const SHORT: usize = 10;
 const LONG: usize = 100_000;

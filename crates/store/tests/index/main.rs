@@ -2,19 +2,15 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may do as tests do")]
 
-#[path = "../conformance/world.rs"]
-#[allow(dead_code, reason = "other tests use the rest")]
-mod world;
-
 use rusqlite::Connection;
 use segue_core::decide::Command;
 use segue_core::entry::Seq;
 use segue_core::session::Number;
+use segue_store::conformance::{World, text};
 use segue_store::search::{Query, Reach, Sight};
 use segue_store::{Embedding, Location, Subject};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use world::{World, text};
 
 fn open(path: &Path) -> World {
     World::new(Location::Sqlite(path.to_owned()).open().unwrap())

@@ -3,10 +3,6 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may do as tests do")]
 
-#[path = "../conformance/world.rs"]
-#[allow(dead_code, reason = "other tests use the rest")]
-mod world;
-
 mod template;
 
 use rusqlite::Connection;

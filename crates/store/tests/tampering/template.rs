@@ -1,6 +1,5 @@
 //! A database with something of everything in it, to be copied and tampered with.
 
-use crate::world::World;
 use rusqlite::Connection;
 use rusqlite::types::Value;
 use segue_core::decide::Command;
@@ -8,6 +7,7 @@ use segue_core::digest::Digest;
 use segue_core::message::{Message, Role};
 use segue_core::pins::{Change, Persona, Texts};
 use segue_core::session::{Number, Title};
+use segue_store::conformance::World;
 use segue_store::search::{Query, Reach, Sight};
 use segue_store::{Location, Page, Store};
 use std::path::{Path, PathBuf};

@@ -1,5 +1,6 @@
 //! A scope in a store, driven by the rules and nothing else.
 
+use crate::{Append, AppendId, Error, Reading, Store};
 use segue_core::Timestamp;
 use segue_core::decide::{Circumstances, Command, Decided, decide, needs};
 use segue_core::entry::{Body, Record, Seq, Spoken};
@@ -11,7 +12,6 @@ use segue_core::scope::Key;
 use segue_core::session::{Id, Number};
 use segue_core::span::Cut;
 use segue_core::state::State;
-use segue_store::{Append, AppendId, Error, Reading, Store};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -123,11 +123,19 @@ impl World {
     }
 
     pub async fn whole_log(&self) -> Vec<Record> {
-        self.store.tail(&self.scope, Seq::ZERO, usize::MAX).await.unwrap()
+        let mut all: Vec<Record> = Vec::new();
+        loop {
+            let after = all.last().map_or(Seq::ZERO, |record| record.seq);
+            let page = self.store.tail(&self.scope, after, 1_000).await.unwrap();
+            if page.is_empty() {
+                return all;
+            }
+            all.extend(page);
+        }
     }
 
     pub async fn verify(&self) {
-        let report = segue_store::verify::verify(self.store.as_ref(), &self.scope).await.unwrap();
+        let report = crate::verify::verify(self.store.as_ref(), &self.scope).await.unwrap();
         assert_eq!(report.problems, Vec::<String>::new());
     }
 }

@@ -1,35 +1,25 @@
 //! The suite.
 
 pub use super::searching::*;
+pub use super::services::*;
 
 use super::Bench;
 use super::operations::{Operation, Pair};
 use super::world::{World, said};
+use crate::{Error, Page, Store};
 use segue_core::decide::Command;
 use segue_core::entry::{Bytes, Kind, Seq};
 use segue_core::message::{Message, MessageId, Role};
 use segue_core::policy::Backlog;
 use segue_core::session::Number;
-use segue_store::{Error, Page, Store};
 use std::sync::Arc;
 
-macro_rules! tests {
-    ($bench:expr) => {
-        $crate::suite::tests!(written $bench);
-
-        #[test]
-        fn random_operations_do_what_the_naive_model_says() {
-            $crate::suite::random_operations(&|| Box::new($bench));
-        }
-
-        #[test]
-        fn c7_c8_random_work_on_tasks_folds_to_what_is_stored() {
-            $crate::suite::random_work_on_tasks(&|| Box::new($bench));
-        }
-    };
+/// Makes the tests of a store.
+#[macro_export]
+macro_rules! conformance_tests {
     // Without the random ones.
-    (written $bench:expr) => {
-        $crate::suite::tests!(@each $bench;
+    (@written $bench:expr) => {
+        $crate::conformance_tests!(@each $bench;
             nothing_is_there_at_first,
             what_was_said_is_read_in_order,
             m_d3_a_sealed_segment_is_refused,
@@ -49,17 +39,33 @@ macro_rules! tests {
             m_d2_a_search_finds_what_was_said_and_nothing_that_is_gone,
             m_d2_a_search_never_crosses_a_scope,
             x11_a_search_finds_chinese_words,
+            n2_an_append_that_is_sent_again_is_written_once,
+            s5_commits_are_watched_without_gaps,
+            n4_a_lease_has_one_holder,
+            values_are_kept_beside_the_log,
         );
     };
     (@each $bench:expr; $($test:ident,)*) => {$(
         #[test]
         fn $test() {
             let bench = $bench;
-            bench.runtime().block_on($crate::suite::$test(&bench));
+            $crate::conformance::Bench::runtime(&bench).block_on($crate::conformance::suite::$test(&bench));
         }
     )*};
+    ($bench:expr) => {
+        $crate::conformance_tests!(@written $bench);
+
+        #[test]
+        fn random_operations_do_what_the_naive_model_says() {
+            $crate::conformance::suite::random_operations(&|| Box::new($bench));
+        }
+
+        #[test]
+        fn c7_c8_random_work_on_tasks_folds_to_what_is_stored() {
+            $crate::conformance::suite::random_work_on_tasks(&|| Box::new($bench));
+        }
+    };
 }
-pub(crate) use tests;
 
 /// How many random sequences each store runs; `SEGUE_CASES` says otherwise.
 const CASES: u32 = 2_000;
@@ -405,7 +411,7 @@ pub async fn odd_texts_come_back_as_they_were(bench: &dyn Bench) {
 pub fn reopen(bench: &dyn Bench, world: &mut World) {
     if bench.is_durable() {
         // The old one is dropped first: some stores allow one owner only.
-        let nothing: Arc<dyn Store> = Arc::new(segue_store::memory::Memory::default());
+        let nothing: Arc<dyn Store> = Arc::new(crate::memory::Memory::default());
         world.store = nothing;
         world.store = bench.open();
     }

@@ -3,10 +3,10 @@
 use super::Bench;
 use super::suite::reopen;
 use super::world::{World, text};
+use crate::search::{Hit, Query, Reach, Sight};
 use segue_core::decide::Command;
 use segue_core::session::Number;
 use segue_core::state::State;
-use segue_store::search::{Hit, Query, Reach, Sight};
 use std::sync::Arc;
 
 /// Searches what the latest session does not see.
@@ -17,7 +17,7 @@ pub async fn search(world: &World, state: &State, words: &str) -> Vec<Hit> {
 async fn search_as_far_as(world: &World, state: &State, words: &str, reach: Reach) -> Vec<Hit> {
     let sight = Arc::new(Sight::of(state, reach));
     let query = Query { text: words.to_owned(), sight, limit: 50 };
-    segue_store::search::find(world.store.as_ref(), &world.scope, &query).await.unwrap()
+    crate::search::find(world.store.as_ref(), &world.scope, &query).await.unwrap()
 }
 
 async fn found(world: &World, words: &str) -> Vec<String> {

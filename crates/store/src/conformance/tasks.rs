@@ -3,6 +3,7 @@
 
 use super::Bench;
 use super::world::{World, said};
+use crate::Append;
 use proptest::prelude::*;
 use segue_core::decide::{Command, TaskCommand, TaskVerb};
 use segue_core::entry::{Body, Seq};
@@ -17,7 +18,6 @@ use segue_core::task::history::{Reach, TaskHistory};
 use segue_core::task::identity::Description;
 use segue_core::task::observation::{Note, NoteKind, Observation};
 use segue_core::task::path::WorkPath;
-use segue_store::Append;
 
 /// A step; the numbers pick among what there is.
 #[derive(Debug, Clone)]
@@ -195,7 +195,7 @@ impl<'a> Desk<'a> {
             }
             Step::Split(by) => {
                 let Some(latest) = state.latest() else { return };
-                let reading = segue_store::Reading::messages(state.view(latest));
+                let reading = crate::Reading::messages(state.view(latest));
                 let messages = self.world.store.read(&self.world.scope, &reading).await.unwrap();
                 if messages.is_empty() {
                     return;
@@ -226,7 +226,7 @@ impl<'a> Desk<'a> {
             Step::Sweep => drop(self.world.store.sweep().await.unwrap()),
             Step::Reopen => {
                 if self.bench.is_durable() {
-                    self.world.store = std::sync::Arc::new(segue_store::memory::Memory::default());
+                    self.world.store = std::sync::Arc::new(crate::memory::Memory::default());
                     self.world.store = self.bench.open();
                 }
             }

@@ -3,6 +3,7 @@
 use super::Bench;
 use super::model::Model;
 use super::world::{World, text};
+use crate::{Reading, Take};
 use proptest::prelude::*;
 use segue_core::decide::Command;
 use segue_core::entry::{Body, Bytes, Record, Seq};
@@ -13,7 +14,6 @@ use segue_core::policy::{Backlog, Excess};
 use segue_core::refusal::Refusal;
 use segue_core::session::{Number, Title};
 use segue_core::state::State;
-use segue_store::{Reading, Take};
 use std::collections::BTreeMap;
 
 /// An operation; the numbers pick among what there is.
@@ -272,7 +272,7 @@ impl<'a> Pair<'a> {
             Operation::Search => self.search().await,
             Operation::Reopen => {
                 if self.bench.is_durable() {
-                    self.world.store = std::sync::Arc::new(segue_store::memory::Memory::default());
+                    self.world.store = std::sync::Arc::new(crate::memory::Memory::default());
                     self.world.store = self.bench.open();
                 }
             }
