@@ -5,6 +5,8 @@
 
 use std::sync::LazyLock;
 
+use crate::phrases::lists::Words;
+use crate::phrases::table::ANSWER;
 use crate::phrases::{Extent, Gap, Grammar, tokens};
 
 /// What the person chose.
@@ -18,78 +20,11 @@ pub enum Answer {
     Older,
 }
 
-const CONTINUE: &str = "1
-option|number|choice|answer|选|选项|第 1 个|项?
-continue|proceed|continuing with|on|in? the|this|our|that? same|current? topic|conversation|chat|session|thread|one|it|this|here|subject|discussion?
-continue|pick|resume|carry_on|go_on from? up? from? where_we|where_i left|stopped|were off?
-continue|go_on|carry_on|keep_going with|on|in the|this same|current topic|conversation|chat|session|thread|one|subject
-go_on|go_ahead_and_continue|keep_going|keep_on|carry_on|keep_at_it
-keep|keep_on|continue talking|chatting about? this|it?
-keep|keep_to|use the|this same|current? topic|conversation|chat|session|thread|one|this|it
-stay here|put
-stay in|on|with the|this|our? same|current? topic|conversation|chat|session|thread|one|this|it
-still? on? the? same topic|conversation|chat|session|thread|one|subject|discussion
-same
-this|current topic|conversation|chat|session|thread|one
-继续|接着|往下|接下去 聊|说|讲|谈|走|下去|进行? 下去?
-继续|接着|保持 聊|说|讲|谈|在? 这|这个|这一个|当前|当前的|现在|现在的|刚才|刚才的|刚刚的|原 话题|会话|对话|聊天|主题|的|这里?
-还是|就|仍是|依然是|仍然是|就是|用|留在|待在 这|这个|同一个|当前|当前的|现在的|原 话题|会话|对话|聊天|主题|这里?
-同一|同一个|同个|这个|当前|当前的|相同的 话题|会话|对话|聊天|主题
-同一个|不换了|不用换|不换|延续|继续这个|接着这个";
-
-const FRESH: &str = "2
-option|number|choice|answer|选|选项|第 2 个|项?
-a|the|some? completely|totally? fresh|new|brand_new start|one|session|chat|conversation|topic|thread|subject?
-a|another different|new|separate|fresh topic|subject|conversation|session
-start|begin|open|create|make|have|take|use|do|go_with|choose|starting me? a|an|the|another|some? completely|totally|brand? new|fresh|clean|blank|different|separate|another one|session|chat|conversation|topic|thread|page|start|subject
-start|begin|starting|go fresh|over|anew|afresh|again|new|clean
-start|begin|go from scratch|zero|the_beginning|the_start
-from scratch|zero
-restart|reset|clean_slate|blank_slate|fresh_slate
-重新|从头|从零|重头 开始|来|来过|聊|开|开启|起
-重来|重开|重启|清空重来|另起炉灶
-新|新的|全新|全新的 会话|对话|话题|聊天|主题|一个|开始|session?
-开|开启|开始|新开|新建|另开|另起|换|换成|切换到|用|来|建|创建|打开|起|重新开|再开|聊 一|个|一个? 全新|新|别|新的|全新的|别的|其他|其他的|另外 的|一个? 会话|对话|话题|聊天|主题|窗口|session?
-新开|另开|重开|再开|重新开|另起 一|个|一个 会话|对话|话题|聊天|新的?
-换|换个|换一个 话题|会话|对话|新话题|主题";
-
-const OLDER: &str = "3
-option|number|choice|answer|选|选项|第 3 个|项?
-the|that|my|our? old|older|previous|earlier|former|prior one|session|chat|conversation|topic|thread|discussion?
-the one from|before before|earlier|yesterday|last_time?
-go|going|switch|return|move|jump|take_me|bring_me|get back? to the|that|my|our old|older|previous|earlier|former|prior|last one|session|chat|conversation|topic|thread|discussion?
-back|return|go_back|switch_back|take_me_back|get_back|bring_back|going_back to? that|it|there? one|session|chat|conversation|topic|thread|discussion?
-back|return|go_back|switch_back|take_me_back|get_back|bring_back to? the|that|my|our old|older|previous|earlier|former|prior one|session|chat|conversation|topic|thread|discussion?
-resume|reopen|restore|resuming it|that|this?
-resume|reopen|restore|continue|open|pick_up|go_on_with|carry_on_with|use|take with|in|on? the|that|my|our old|older|previous|earlier|former|prior one|session|chat|conversation|topic|thread|discussion?
-resume|reopen|restore the|that session|one|chat|conversation|thread
-回到|返回|切回|切回到|回|恢复|恢复到|接着|接|继续|接回|继续聊|接着聊|打开|用|接续|转回 之前|以前|先前|旧|老|上次|原来|前面|早先|上一个|前一个|更早 的|那|那个|的那个|聊的|说的? 会话|对话|话题|聊天|主题|那个|那里|的?
-之前|以前|先前|旧|老|上次|早先|上一个|前一个|更早 的|那个|的那个|那 会话|对话|话题|聊天|主题|那个?
-回到|返回|切回|恢复 那个|那里|那边|它|那 会话|对话|话题|聊天?
-恢复|回去|切回去|旧会话|老会话";
-
-/// Polite and empty words around an answer.
-const FRAMES: &str = "ok|okay|k|yes|yeah|yep|yup|yea|aye|sure|right|alright|fine|good|great|cool|perfect|nope|nah|lol|haha|oh|ah|hmm|hm|um|uh|er|well|so|then|now|just|actually|maybe|probably|definitely|please|pls|plz|kindly|thanks|thank_you|thx|cheers|sorry|hey|hi|hello|simply|rather|ofc|of_course|for_now|i_guess|i_think|for_me|you_can|go_ahead|lets|let_us|lets_just|ty|indeed|absolutely
-i|we|you|lets want|wanna|would_like|wish|prefer|choose|will|shall|should|would|pick|say|said|need|think|vote to|for?
-id|ill|im|well prefer|like|rather|love|choose|go|take|pick|choosing|going to|for|with|the|that|a?
-i|we would|will|d|can|could rather|like|prefer|love|choose|go|take to|for|with?
-can|could|may|shall|should|would|will we|you|i please|just?
-please|and|then just?
-my? answer|choice|vote is?
-i_want|i_would_like|id_like|ill_take|i_choose|i_pick|lets_go_with|go_with|lets_do|ill_go_with|we_should|lets_have
-让|让我们|我|我们|咱们|咱|你|您|请|麻烦|麻烦你|那|那就|就|那么|还是|先|想|要|想要|希望|选|选择|我选|给我|帮我|来|直接|可以|能|好|好的|好吧|好啊|好呀|好嘞|嗯|嗯嗯|行|行吧|行啊|对|对的|是|是的|当然|吧|了|啊|呀|哦|呢|哈|嘛|啦|咯|谢谢|谢谢你|谢谢您|谢|一下|下|的|ok|当然可以|没问题|哈哈|干脆|不如|要不|呗|好了";
-const DENIALS: &str = "no
-不|不是|不了|不用|不要|不用了|不对";
-const AFTER_DENIAL: &str =
-    "start|begin|continue|keep|stay|go|same|lets|resume|restart|carry|please|back|just|i|im|id";
-/// Words with which an answer may end in a question mark: "can we continue?"
-const ASKING: [&str; 10] = ["can", "could", "may", "shall", "should", "would", "will", "吗", "能", "不"];
-
 static GRAMMAR: LazyLock<Grammar<Answer>> = LazyLock::new(|| {
-    let phrases = [(Answer::Continue, CONTINUE), (Answer::Fresh, FRESH), (Answer::Older, OLDER)];
-    let frames = format!("{FRAMES}\n吗|好吗|行吗|可以吗|好不好|行不行");
-    Grammar::new(&phrases, &frames, DENIALS, AFTER_DENIAL)
+    let kinds = [(Answer::Continue, "continue"), (Answer::Fresh, "fresh"), (Answer::Older, "older")];
+    Grammar::new(ANSWER, &kinds)
 });
+static ASKING: LazyLock<Words> = LazyLock::new(|| ANSWER.set("asking"));
 
 /// An answer is short; anything longer says something else too.
 const TOKENS_MAX: usize = 18;
@@ -112,9 +47,7 @@ pub fn read_answer(text: &str) -> Option<Answer> {
     }
     let cover = GRAMMAR.cover(&read.list);
     let asks = read.ending == Gap::Question || read.list.iter().any(|token| token.before == Gap::Question);
-    if cover.end < read.list.len()
-        || asks && !read.list.iter().any(|token| ASKING.contains(&token.text.as_str()))
-    {
+    if cover.end < read.list.len() || asks && !read.list.iter().any(|token| ASKING.has(&token.text)) {
         return None;
     }
     let (first, rest) = cover.said.split_first()?;

@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use crate::content::FileKind;
-use crate::lists::{Phrases, Words};
+use crate::phrases::lists::{Phrases, Words};
 use crate::text::Window;
 
 /// How much code a message shows.
@@ -111,8 +111,8 @@ fn is_code_line(line: &str) -> bool {
 
 /// A name of a program, and behind it an option, a path or one of its verbs.
 fn is_command(line: &str) -> bool {
-    static PROGRAMS: LazyLock<Words> = LazyLock::new(|| Words::new(COMMANDS, ' '));
-    static VERBS: LazyLock<Words> = LazyLock::new(|| Words::new(SUBCOMMANDS, ' '));
+    static PROGRAMS: LazyLock<Words> = LazyLock::new(|| Words::new(COMMANDS.split(' ').collect()));
+    static VERBS: LazyLock<Words> = LazyLock::new(|| Words::new(SUBCOMMANDS.split(' ').collect()));
     let mut words = line.split_whitespace();
     let Some(first) = words.next() else { return false };
     let first = if first == "sudo" { words.next().unwrap_or(first) } else { first };

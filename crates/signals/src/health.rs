@@ -3,7 +3,8 @@
 use std::sync::LazyLock;
 
 use crate::hash::WordHash;
-use crate::lists::{Phrases, Words};
+use crate::phrases::lists::{Phrases, Words};
+use crate::phrases::table::HEALTH;
 use crate::profile::Role;
 use crate::remark::KEPT_MAX;
 use crate::text::{Window, fold};
@@ -180,29 +181,13 @@ fn plain(text: &str) -> String {
     out
 }
 
-const ERROR_WORDS: [&str; 14] = [
-    "error",
-    "exception",
-    "failed",
-    "failure",
-    "traceback",
-    "panicked",
-    "cannot ",
-    "fatal",
-    "denied",
-    "错误",
-    "失败",
-    "异常",
-    "报错",
-    "无法",
-];
+static ERRORS: LazyLock<Phrases> = LazyLock::new(|| HEALTH.anywhere("error"));
 
 /// A quick look: most messages tell of no error.
 fn may_tell_of_an_error(text: &str) -> bool {
-    static ERRORS: LazyLock<Phrases> =
-        LazyLock::new(|| Phrases::in_any_case(ERROR_WORDS.map(str::to_owned).to_vec()));
+    static IN_ANY_CASE: LazyLock<Phrases> = LazyLock::new(|| Phrases::in_any_case(HEALTH.entries("error")));
     let wide = |ch: char| ('\u{ff01}'..='\u{ff5e}').contains(&ch);
-    ERRORS.any_in(text) || !text.is_ascii() && text.chars().any(wide)
+    IN_ANY_CASE.any_in(text) || !text.is_ascii() && text.chars().any(wide)
 }
 
 fn errors(text: &str) -> Vec<(String, String)> {
@@ -214,7 +199,7 @@ fn errors(text: &str) -> Vec<(String, String)> {
     for line in text.lines() {
         let error = plain(line.trim());
         if error.chars().count() >= 4
-            && ERROR_WORDS.iter().any(|word| error.contains(word))
+            && ERRORS.any_in(&error)
             && !errors.iter().any(|(known, _)| *known == error)
         {
             errors.push((error, line.trim().chars().take(SHOWN_CHARS_MAX).collect()));
@@ -235,18 +220,13 @@ fn error_loop(messages: &[&Symptoms]) -> Option<Finding> {
     (times >= ERROR_REPEATS_MIN).then(|| Finding::ErrorLoop { error: line.to_owned(), times })
 }
 
-const NEGATIVES: &str = "no|nope|wrong|not this|not that|still wrong|still not|nothing works|doesnt work|does not work|not working|incorrect|thats not|that is not|thats wrong|bad|useless|not right|not what i|still broken|again wrong|no no|still fails|still failing|still the same|same error|same problem|didnt work|did not work|didnt help|ugh|terrible|stop|\
-不对|不是|错了|不行|没用|还是不行|不是这个|还是错|又错|不好|没有用|还是一样|不能用|不管用|还是报错|还是不对|烦";
 const NEGATIVE_CHARS_MAX: usize = 40;
 /// No run of digits is that long.
 const NEGATIVE_BYTES_MAX: usize = 400;
 
 fn is_short_negative(text: &str) -> bool {
     // Words of a script with spaces count as a whole: "no" is not in "nothing".
-    static PHRASES: LazyLock<Phrases> = LazyLock::new(|| {
-        let whole = |phrase: &str| if phrase.is_ascii() { format!(" {phrase} ") } else { phrase.to_owned() };
-        Phrases::new(NEGATIVES.split('|').map(whole).collect())
-    });
+    static NEGATIVES: LazyLock<Phrases> = LazyLock::new(|| HEALTH.whole("negative"));
     // What stays of it, however long its numbers are: most messages are too long for a short one.
     let stays = |ch: &char| !ch.is_ascii_digit() && *ch != '\'';
     let text = text.trim();
@@ -262,7 +242,7 @@ fn is_short_negative(text: &str) -> bool {
     }
     let words: Vec<&str> =
         text.split(|ch: char| !ch.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
-    PHRASES.any_in(&format!(" {} ", words.join(" ")))
+    NEGATIVES.any_in(&format!(" {} ", words.join(" ")))
 }
 
 fn frustration(messages: &[&Symptoms]) -> Option<Finding> {
@@ -278,10 +258,6 @@ fn frustration(messages: &[&Symptoms]) -> Option<Finding> {
     (count >= NEGATIVES_MIN).then_some(Finding::Frustration { messages: count })
 }
 
-const NEGATIONS: &str =
-    "not|no|never|cannot|cant|isnt|arent|doesnt|dont|wont|didnt|wasnt|unable|without|neither";
-const FILLERS: &str = "the|a|an|is|are|it|this|that|to|of|in|on|and|you|i|does|do|will|can|be|was|were|yes|sorry|actually|so|but|there";
-
 fn claims(text: &str) -> Vec<Claim> {
     let text = Window::MESSAGE.cut(text).0;
     let sentences =
@@ -290,8 +266,8 @@ fn claims(text: &str) -> Vec<Claim> {
 }
 
 fn claim(sentence: &str) -> Option<Claim> {
-    static DENYING: LazyLock<Words> = LazyLock::new(|| Words::new(NEGATIONS, '|'));
-    static EMPTY: LazyLock<Words> = LazyLock::new(|| Words::new(FILLERS, '|'));
+    static DENYING: LazyLock<Words> = LazyLock::new(|| HEALTH.clauses("negation"));
+    static EMPTY: LazyLock<Words> = LazyLock::new(|| HEALTH.clauses("filler"));
     let plain: String = plain(sentence).chars().filter(|ch| *ch != '\'').collect();
     let mut denials = 0;
     let mut words = Vec::new();
@@ -340,16 +316,9 @@ fn alike(one: &Claim, other: &Claim) -> bool {
     shared * 5 >= longest * 4
 }
 
-const HELPLESS: &str = "i cant help|i cannot help|im unable|i am unable|i dont know|i do not know|im not able|i am not able|theres nothing|there is nothing|no way to|impossible|im not sure|i give up|cant do that|cannot do that|no idea|无法帮|不知道|没有办法|没办法|做不到|不清楚|帮不了|无能为力";
-const NEXT_STEPS: &str = "you can|you could|try|let me|would you|could you|i can|i could|instead|alternatively|next|should i|shall i|want me|if you|check|可以|试试|要不要|建议|或者|您可|你可|需要我|不妨|检查|换";
-
-fn listed(phrases: &str) -> Phrases {
-    Phrases::new(phrases.split('|').map(str::to_owned).collect())
-}
-
 fn leads_nowhere(text: &str) -> bool {
-    static HELPLESSNESS: LazyLock<Phrases> = LazyLock::new(|| listed(HELPLESS));
-    static STEPS: LazyLock<Phrases> = LazyLock::new(|| listed(NEXT_STEPS));
+    static HELPLESSNESS: LazyLock<Phrases> = LazyLock::new(|| HEALTH.anywhere("helpless"));
+    static STEPS: LazyLock<Phrases> = LazyLock::new(|| HEALTH.anywhere("next step"));
     let text: String = plain(text).chars().filter(|ch| *ch != '\'').collect();
     HELPLESSNESS.any_in(&text) && !STEPS.any_in(&text) && !text.contains('?')
 }

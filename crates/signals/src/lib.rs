@@ -38,7 +38,6 @@ pub mod health;
 pub mod injection;
 pub mod intent;
 pub mod kin;
-mod lists;
 pub mod memory_extraction;
 pub mod methods;
 #[cfg_attr(feature = "lab", allow(missing_docs, reason = "reached by segue-lab alone"))]

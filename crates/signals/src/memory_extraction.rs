@@ -7,7 +7,8 @@
 use std::sync::LazyLock;
 
 use crate::code::{Code, code_in};
-use crate::lists::Phrases;
+use crate::phrases::lists::Phrases;
+use crate::phrases::table::MEMORY;
 use crate::profile::Role;
 use crate::sentences::{asks, sentences};
 use crate::summary::Summary;
@@ -42,22 +43,9 @@ const SENTENCE_CHARS_MIN: usize = 5;
 /// Of one message: more is a document, not something that a person says of themselves.
 const PER_MESSAGE_MAX: usize = 5;
 
-/// Words of a script with spaces are looked for as a whole, at the beginning of the sentence or anywhere.
-const PREFERENCES: &str = " i prefer | we prefer | we like | we love | we enjoy | i enjoy | we hate | we dont like | we dont eat | we are vegetarian | im into | i am into | we are into | i d prefer | i would prefer | i like | i love | i really like | i hate | i dislike | i dont like | i do not like | i cant stand | i always | i never | i usually | i dont eat | i do not eat | i dont drink | im allergic | i am allergic | im vegetarian | im vegan | i am vegetarian | i am vegan | my favourite | my favorite | call me | please always | please never | from now on | in future please |\
-我们喜欢|我们都喜欢|我们不吃|我们爱|我爱吃|我爱喝|我喜欢|我不喜欢|我很喜欢|我更喜欢|我最喜欢|我讨厌|我偏好|我习惯|我不吃|我不喝|我吃素|我过敏|过敏|叫我|以后都|以后请|今后请|请一直|请不要再|我一般都|我从不|我总是|我比较喜欢";
-const FACTS: &str = " my name is | our names are | there are two of us | there are three of us | we are two | we are three | we are a family | our budget is | my budget is | our son | our daughter | our kids | our dog | our cat | i live in | i live near | i moved to | i work as | i work at | i work for | i work in | im a | i am a | im an | i am an | i study | i was born | my birthday is | my wife | my husband | my partner | my son | my daughter | my kids | my mother | my father | my sister | my brother | my dog | my cat | my boss | my company | my team | my car is | my phone is | my email is | my address is | i have a | i have an | i have two | i have three | we have a | we live in | i speak |\
-我们一家|我们两个人|我们的预算|我的预算|我叫|我的名字|我住在|我家在|我在|我是|我有|我老婆|我老公|我妻子|我丈夫|我儿子|我女儿|我孩子|我妈|我爸|我的生日|我的公司|我们公司|我的邮箱|我的电话|我养了|我的工作|我今年";
-/// What is only imagined or wished for says nothing yet.
-const UNREAL: &str = " if i | if we | i wish | i think | i guess | maybe | i would like | i d like to | i have a question | i have a problem | im a bit | im a little | i am a bit | i have an error | i have an issue | i like that | i like it | i love it | i like this |\
-如果我|要是我|我想问|我在想|我有个问题|我有一个问题|我是想|我是说|我是不是|我在用|我有点|我在看";
-
-static PREFERRED: LazyLock<Phrases> = LazyLock::new(|| listed(PREFERENCES));
-static STATED: LazyLock<Phrases> = LazyLock::new(|| listed(FACTS));
-static IMAGINED: LazyLock<Phrases> = LazyLock::new(|| listed(UNREAL));
-
-fn listed(phrases: &str) -> Phrases {
-    Phrases::new(phrases.split('|').filter(|phrase| !phrase.is_empty()).map(str::to_owned).collect())
-}
+static PREFERRED: LazyLock<Phrases> = LazyLock::new(|| MEMORY.whole("preference"));
+static STATED: LazyLock<Phrases> = LazyLock::new(|| MEMORY.whole("fact"));
+static IMAGINED: LazyLock<Phrases> = LazyLock::new(|| MEMORY.whole("unreal"));
 
 /// Finds what is worth keeping of a session, each thing once and with the message that says it.
 ///

@@ -4,14 +4,27 @@
 //! answered by the words that carry meaning; which of them a conversation has is read once ([`About`]).
 
 use std::collections::BTreeSet;
+use std::sync::LazyLock;
 
+use crate::phrases::lists::Words;
+use crate::phrases::table::NAMING;
 use crate::phrases::{Extent, Gap, Token, tokens};
 use crate::text::is_unspaced;
 
 /// Words around a name that say nothing about which conversation is meant.
-const EMPTY: &str = "a an the that this those these my our your his her its it one ones about on of for with from to in at and or as i we you me us please pls plz ok okay so well now then yes yeah no sure anyway anyways alright right hey hi just maybe actually lets let can could would should want wanna like id ill need go going get getting come coming switch jump move take bring return back again continue resume pick up talk talking chat discuss we were was had earlier before previous last old older other first thanks instead want mean meant";
+static EMPTY: LazyLock<Words> = LazyLock::new(|| NAMING.set("empty en"));
 /// Nouns for any conversation: they count only where nothing else is said.
-const GENERIC: &str = "trip thing things topic topics session sessions chat conversation conversations issue question stuff problem project plan planning discussion thread task matter subject idea work";
+static GENERIC: LazyLock<Words> = LazyLock::new(|| NAMING.set("generic en"));
+/// A name ends before these.
+static ENDS: LazyLock<Words> = LazyLock::new(|| NAMING.set("end en"));
+static BACK_CHINESE: LazyLock<Vec<Vec<Token>>> = LazyLock::new(|| phrases("back zh"));
+static FRAME_CHINESE: LazyLock<Vec<Vec<Token>>> = LazyLock::new(|| phrases("frame zh"));
+static TAIL_CHINESE: LazyLock<Vec<Vec<Token>>> = LazyLock::new(|| phrases("tail zh"));
+
+fn phrases(list: &str) -> Vec<Vec<Token>> {
+    NAMING.words(list).into_iter().map(|phrase| tokens(phrase, usize::MAX).list).collect()
+}
+
 /// What a message that goes back begins with, after the words above.
 const BACK: [&[&str]; 9] = [
     &["back", "to"],
@@ -24,56 +37,6 @@ const BACK: [&[&str]; 9] = [
     &["resume"],
     &["reopen"],
 ];
-/// A name ends before these.
-const ENDS: &str = "please again now because but what how where when which who why can could would should is are do does did if while since tell show";
-const BACK_CHINESE: [&str; 16] = [
-    "回到",
-    "说回",
-    "聊回",
-    "回到刚才",
-    "接着聊",
-    "接着说",
-    "接着讲",
-    "继续聊",
-    "继续说",
-    "再说说",
-    "再聊聊",
-    "回头说",
-    "回头聊",
-    "切回",
-    "转回",
-    "接着",
-];
-/// Characters in front of a Chinese wish, and behind a name.
-const FRAME_CHINESE: [&str; 20] = [
-    "好的", "好", "那么", "那就", "那", "我们", "咱们", "我", "现在", "还是", "先", "请", "想", "要", "嗯",
-    "行", "对了", "ok", "吧", "再",
-];
-const TAIL_CHINESE: [&str; 22] = [
-    "那个话题",
-    "这个话题",
-    "那个会话",
-    "的话题",
-    "的问题",
-    "的事情",
-    "的事",
-    "那件事",
-    "那个",
-    "这个",
-    "那边",
-    "那儿",
-    "话题",
-    "会话",
-    "吧",
-    "了",
-    "啊",
-    "呢",
-    "的",
-    "那",
-    "上",
-    "里",
-];
-
 /// A wish is said at the beginning.
 const TOKENS_MAX: usize = 24;
 const NAME_TOKENS_MAX: usize = 12;
@@ -112,10 +75,10 @@ pub struct Name {
 
 impl Name {
     fn of(list: &[Token]) -> Option<Self> {
-        let is = |entries: &str, token: &Token| entries.split(' ').any(|entry| entry == token.text);
+        let is = |list: &Words, token: &Token| list.has(&token.text);
         let words: Vec<&Token> =
-            list.iter().filter(|token| !is_character(token) && !is(EMPTY, token)).collect();
-        let telling: Vec<&Token> = words.iter().copied().filter(|token| !is(GENERIC, token)).collect();
+            list.iter().filter(|token| !is_character(token) && !is(&EMPTY, token)).collect();
+        let telling: Vec<&Token> = words.iter().copied().filter(|token| !is(&GENERIC, token)).collect();
         let pairs: Vec<String> = pairs(list).collect();
         // "The trip" names one where nothing else is said.
         let words = if telling.is_empty() && pairs.is_empty() { words } else { telling };
@@ -161,7 +124,7 @@ fn back_in_english(list: &[Token]) -> Option<Name> {
         if let Some(cue) = BACK.iter().find(|cue| begins(&list[at..], cue)) {
             return Name::of(name_after(&list[at + cue.len()..]));
         }
-        if !EMPTY.split(' ').any(|word| word == list[at].text) {
+        if !EMPTY.has(&list[at].text) {
             return None;
         }
         at += 1;
@@ -175,9 +138,7 @@ fn begins(list: &[Token], cue: &[&str]) -> bool {
 
 /// The words up to a comma, or up to one that begins something else.
 fn name_after(list: &[Token]) -> &[Token] {
-    let ends = |(at, token): (usize, &Token)| {
-        at > 0 && token.before != Gap::Joined || ENDS.split(' ').any(|word| word == token.text)
-    };
+    let ends = |(at, token): (usize, &Token)| at > 0 && token.before != Gap::Joined || ENDS.has(&token.text);
     let end = list.iter().enumerate().position(ends).unwrap_or(list.len());
     &list[..end.min(NAME_TOKENS_MAX)]
 }
@@ -190,10 +151,10 @@ fn back_in_chinese(list: &[Token]) -> Option<Name> {
     let mut after = list.get(end..).unwrap_or_default();
     loop {
         if let Some(cue) = BACK_CHINESE.iter().find(|cue| starts(rest, cue)) {
-            return Name::of(without_tail(&rest[cue.chars().count()..]));
+            return Name::of(without_tail(&rest[cue.len()..]));
         }
         match FRAME_CHINESE.iter().find(|frame| starts(rest, frame)) {
-            Some(frame) => rest = &rest[units(frame)..],
+            Some(frame) => rest = &rest[frame.len()..],
             // 好，回到成都那个
             None if rest.is_empty() && !after.is_empty() => (rest, after) = (after, &[]),
             None => return None,
@@ -201,24 +162,19 @@ fn back_in_chinese(list: &[Token]) -> Option<Name> {
     }
 }
 
-/// How many tokens a phrase is: each character is one, each word in letters too.
-fn units(phrase: &str) -> usize {
-    tokens(phrase, usize::MAX).list.len()
-}
-
-fn starts(list: &[Token], phrase: &str) -> bool {
-    let wanted = tokens(phrase, usize::MAX).list;
-    !wanted.is_empty()
-        && list.len() >= wanted.len()
-        && list.iter().zip(&wanted).all(|(token, wanted)| token.text == wanted.text)
+fn starts(list: &[Token], phrase: &[Token]) -> bool {
+    list.len() >= phrase.len() && list.iter().zip(phrase).all(|(token, wanted)| token.text == wanted.text)
 }
 
 fn without_tail(list: &[Token]) -> &[Token] {
     let end =
         list.iter().skip(1).position(|token| token.before != Gap::Joined).map_or(list.len(), |at| at + 1);
     let mut list = &list[..end.min(NAME_TOKENS_MAX)];
-    while let Some(tail) = TAIL_CHINESE.iter().find(|tail| joined(list).ends_with(**tail)) {
-        list = &list[..list.len() - units(tail)];
+    let ends = |list: &[Token], tail: &[Token]| {
+        list.len().checked_sub(tail.len()).is_some_and(|from| starts(&list[from..], tail))
+    };
+    while let Some(tail) = TAIL_CHINESE.iter().find(|tail| ends(list, tail)) {
+        list = &list[..list.len() - tail.len()];
     }
     list
 }

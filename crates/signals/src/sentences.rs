@@ -1,5 +1,9 @@
 //! Sentences, and which of them ask.
 
+use std::sync::LazyLock;
+
+use crate::phrases::lists::{Phrases, Words};
+use crate::phrases::table::SENTENCE;
 use crate::text::fold;
 
 /// Sentences of one message that are looked at; the rest of a long text repeats or elaborates.
@@ -57,29 +61,11 @@ fn is_abbreviation(before: &str) -> bool {
     list_item || matches!(word, "e.g" | "i.e" | "Mr" | "Mrs" | "Ms" | "Dr" | "vs" | "No" | "St" | "approx")
 }
 
-const VERBS: &str = "is are am was were do does did can could would should will shall may has have isnt arent dont doesnt didnt cant couldnt wouldnt shouldnt";
-const SUBJECTS: &str = "i you we they it he she the this that there these your my a an";
-const MEASURES: &str = "to many much long about far old often";
-const ASKING_CHINESE: [&str; 18] = [
-    "什么",
-    "怎么",
-    "为什么",
-    "哪",
-    "谁",
-    "多少",
-    "几点",
-    "几个",
-    "如何",
-    "是否",
-    "是不是",
-    "有没有",
-    "能不能",
-    "可不可以",
-    "会不会",
-    "要不要",
-    "怎样",
-    "多久",
-];
+static VERBS: LazyLock<Words> = LazyLock::new(|| SENTENCE.set("verb"));
+static SUBJECTS: LazyLock<Words> = LazyLock::new(|| SENTENCE.set("subject"));
+static MEASURES: LazyLock<Words> = LazyLock::new(|| SENTENCE.set("measure"));
+static ASKING_CHINESE: LazyLock<Vec<&str>> = LazyLock::new(|| SENTENCE.words("asking zh"));
+static COURTESIES: LazyLock<Phrases> = LazyLock::new(|| SENTENCE.anywhere("courtesy"));
 
 /// Whether a sentence asks: by its mark, or as a question that was typed without one.
 pub(crate) fn asks(sentence: &str) -> bool {
@@ -104,24 +90,21 @@ pub(crate) fn asks(sentence: &str) -> bool {
     });
     let first = words.next().unwrap_or_default();
     let (second, third) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
-    let is = |list: &str, word: &str| list.split(' ').any(|known| known == word);
     // "What a day" and "when it rains" do not ask; a question without its mark has its verb early.
     match first.as_str() {
         "what" | "which" | "whose" | "how" => {
-            is(VERBS, &second) || is(VERBS, &third) || is(MEASURES, &second)
+            VERBS.has(&second) || VERBS.has(&third) || MEASURES.has(&second)
         }
-        "who" | "where" | "when" | "why" => is(VERBS, &second),
+        "who" | "where" | "when" | "why" => VERBS.has(&second),
         "whats" | "whos" | "wheres" | "hows" => !second.is_empty(),
-        first => is(VERBS, first) && is(SUBJECTS, &second),
+        first => VERBS.has(first) && SUBJECTS.has(&second),
     }
 }
-
-const COURTESIES: &str = "anything else|something else i can|any other questions|any questions|help you with|can i help|may i help|how can i assist|can i assist|further assistance|does that help|does this help|does that make sense|make sense?|is that ok|let me know|how are you|还有什么|还有其他|还需要|其他问题|别的问题|可以帮您|可以帮你|能帮您|能帮你|需要帮|有帮助吗|明白了吗|清楚了吗|what can i do for you|你好吗|在吗";
 
 /// A question that is asked of everybody and leaves nothing open: "anything else?"
 pub(crate) fn is_courtesy(question: &str) -> bool {
     let lower = question.to_lowercase();
-    lower.chars().count() <= CHARS_MAX && COURTESIES.split('|').any(|phrase| lower.contains(phrase))
+    lower.chars().count() <= CHARS_MAX && COURTESIES.any_in(&lower)
 }
 
 #[cfg(test)]

@@ -6,6 +6,10 @@
 
 mod chinese;
 
+use std::sync::LazyLock;
+
+use crate::phrases::lists::Phrases;
+use crate::phrases::table::INJECTION;
 use crate::text::{fold, is_invisible, is_unspaced};
 
 /// Whom a message speaks to.
@@ -167,42 +171,12 @@ fn orders(words: &[Word<'_>]) -> bool {
 }
 
 /// Signs with which a message pretends to end, or to be somebody else's.
-const MARKS: [&str; 30] = [
-    "</message>",
-    "<message>",
-    "</messages>",
-    "</user_message>",
-    "</new_message>",
-    "</user>",
-    "<user>",
-    "</assistant>",
-    "<assistant>",
-    "</system>",
-    "<system>",
-    "</conversation>",
-    "</history>",
-    "</instructions>",
-    "<instructions>",
-    "</input>",
-    "</transcript>",
-    "</context>",
-    "<|im_start|>",
-    "<|im_end|>",
-    "<|system|>",
-    "<|user|>",
-    "<|assistant|>",
-    "<|endoftext|>",
-    "<|eot_id|>",
-    "<|start_header_id|>",
-    "[inst]",
-    "[/inst]",
-    "<<sys>>",
-    "</s>",
-];
+static MARKS: LazyLock<Phrases> =
+    LazyLock::new(|| Phrases::new(INJECTION.words("mark").into_iter().map(str::to_owned).collect()));
 
 fn marked(lower: &str) -> bool {
     let tight: String = lower.chars().filter(|ch| !ch.is_whitespace()).collect();
-    MARKS.iter().any(|mark| tight.contains(mark))
+    MARKS.any_in(&tight)
         || ["\"verdict\"", "'verdict'", "{verdict", "\\\"verdict\\\"", "“verdict”"]
             .iter()
             .any(|key| tight.contains(key))

@@ -1,6 +1,9 @@
 //! Taking a message apart: what is quoted or code is set aside, the rest is cut into clauses.
 
+use std::sync::LazyLock;
+
 use super::MentionKind;
+use crate::phrases::table::INTENT;
 use crate::text::{fold, is_invisible};
 
 /// A message without what it only shows.
@@ -133,24 +136,7 @@ fn strip_line(line: &str, out: &mut Stripped) {
     }
 }
 
-const CONDITIONS: [&str; 16] = [
-    "if ",
-    "when ",
-    "whenever ",
-    "once ",
-    "unless ",
-    "after ",
-    "before ",
-    "until ",
-    "while ",
-    "as soon as ",
-    "如果",
-    "要是",
-    "假如",
-    "一旦",
-    "等",
-    "万一",
-];
+static CONDITIONS: LazyLock<Vec<String>> = LazyLock::new(|| INTENT.entries("condition"));
 
 /// Cuts text into clauses at punctuation and line breaks.
 pub(crate) fn split(text: &str) -> impl Iterator<Item = Clause<'_>> {
@@ -166,7 +152,7 @@ pub(crate) fn split(text: &str) -> impl Iterator<Item = Clause<'_>> {
         if ends_sentence(ch) || breaks(ch) || dash {
             let trimmed = text[from..at].trim();
             if !trimmed.is_empty() {
-                let condition = CONDITIONS.iter().any(|word| trimmed.starts_with(word));
+                let condition = CONDITIONS.iter().any(|word| trimmed.starts_with(word.as_str()));
                 clauses.push(Clause {
                     text: trimmed,
                     asks: ch == '?',

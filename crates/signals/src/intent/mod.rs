@@ -7,8 +7,6 @@
 mod chinese;
 pub(crate) mod clauses;
 mod english;
-mod pattern;
-mod typo;
 
 use crate::text::Window;
 use clauses::Clause;

@@ -5,7 +5,8 @@ use std::sync::LazyLock;
 
 use super::Speaker;
 use super::prose::{SENTENCE_CHARS_MAX, Said, short};
-use crate::lists::Phrases;
+use crate::phrases::lists::Phrases;
+use crate::phrases::table::DECISION;
 use crate::sentences::asks;
 use crate::text::fold;
 
@@ -98,26 +99,11 @@ fn plain(text: &str) -> String {
 }
 
 /// Said by anybody, these tell of a decision.
-static SETTLED: LazyLock<Phrases> = LazyLock::new(|| {
-    Phrases::between(
-        " we decided | i decided | ive decided | weve decided | we have decided | decided to | decided on | decided against | we agreed | weve agreed | agreed on | settled on | weve settled | its decided | the decision is | final decision | decision we |决定|敲定|说定了|说好了|商定|达成一致|定下来",
-        '|',
-    )
-});
+static SETTLED: LazyLock<Phrases> = LazyLock::new(|| DECISION.whole("settled"));
 /// Said by the person, these make one; the agent only offers with them.
-static CHOOSING: LazyLock<Phrases> = LazyLock::new(|| {
-    Phrases::between(
-        " lets go with | lets go for | well go with | go with the | i go with | ill go with | ill go for | going with | lets use | well use | ill use | we will use | i will use | lets take | ill take | we take | i take the | well take | i choose | ill choose | i pick | ill pick | lets pick | lets stick with | stick with | lets do | lets stay with | ok do | okay do | yes do | do option | lets keep | well keep | final answer | i want the first | i want the second | i want the third | lets book | book the | lets switch to | well switch to | im going with |就用|就选|就定|就订|就去|就按|就要|就买|就这么定|就这么办|就这样吧|定了|采用|改用|还是用|确定用|那就|选定|我选|我要第|按这个来|用这个|就这个",
-        '|',
-    )
-});
+static CHOOSING: LazyLock<Phrases> = LazyLock::new(|| DECISION.whole("choosing"));
 /// What takes a decision back, or puts it off.
-static UNSETTLED: LazyLock<Phrases> = LazyLock::new(|| {
-    Phrases::between(
-        " not decided | havent decided | hasnt decided | havent we decided | undecided | cant decide | before we decide | if we | if i | if you | who decided | didnt decide | not agreed | havent agreed | not settled | when we decided | once we | unless | dont use | dont go with |没决定|未决定|决定不了|还没定|没定|如果|要是|假如|怎么决定|谁决定|等决定|难以决定|没有决定|不决定|除非|决定因素|一旦",
-        '|',
-    )
-});
+static UNSETTLED: LazyLock<Phrases> = LazyLock::new(|| DECISION.whole("unsettled"));
 
 fn settles(sentence: &str, speaker: Speaker) -> bool {
     if asks(sentence) || sentence.chars().count() < 3 {
@@ -153,31 +139,16 @@ fn chooses_in_chinese(text: &str) -> bool {
         && !text.contains("不")
 }
 
-static PROPOSING: LazyLock<Phrases> = LazyLock::new(|| {
-    Phrases::between(
-        " i suggest | id suggest | i recommend | id recommend | i propose | id propose | i would suggest | we could | you could | shall i | shall we | should i | should we | do you want me | would you like | want me to | how about | what about | lets | id go with | i would go with | option a | option b | option 1 | option 2 | which one | which of | which do you prefer | the first | my suggestion |建议|推荐|要不要|要我|可以吗|好吗|行吗|如何|怎么样|方案|还是|不如|选项",
-        '|',
-    )
-});
+static PROPOSING: LazyLock<Phrases> = LazyLock::new(|| DECISION.whole("proposing"));
 
 fn proposes(sentence: &str) -> bool {
     PROPOSING.any_in(&plain(sentence))
 }
 
-static YES: LazyLock<Phrases> = LazyLock::new(|| {
-    Phrases::between(
-        " yes | yeah | yep | yup | ok | okay | sure | sounds good | sounds great | agreed | perfect | great | do it | do that | go ahead | please do | lets do | works for me | deal | the first | the second | the third | the last one | the former | the latter | option | that one | this one | fine | good idea | exactly |第一个|第二个|第三个|前者|后者|就这个|就这样|就这么|没问题|同意|成交",
-        '|',
-    )
-});
+static YES: LazyLock<Phrases> = LazyLock::new(|| DECISION.whole("yes"));
 /// Short words that say yes only where a message begins with them.
-const YES_FIRST: [&str; 10] = ["好", "可以", "行", "嗯", "是的", "当然", "对", "要", "选", "方案"];
-static NOT_YES: LazyLock<Phrases> = LazyLock::new(|| {
-    Phrases::between(
-        " no | not | dont | nope | but | wait | later | maybe | thanks | thank | never | why | instead | ok so | hmm |不|没|别|等|再说|谢谢|为什么|但|算了|换",
-        '|',
-    )
-});
+static YES_FIRST: LazyLock<Vec<&str>> = LazyLock::new(|| DECISION.words("yes first"));
+static NOT_YES: LazyLock<Phrases> = LazyLock::new(|| DECISION.whole("not yes"));
 
 /// Whether a short message says yes, or names one of what was offered.
 fn accepts(message: &str) -> bool {

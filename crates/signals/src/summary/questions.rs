@@ -7,7 +7,8 @@ use super::Speaker;
 use super::prose::{SENTENCE_CHARS_MAX, Said, short};
 use crate::features::{Read, Reader};
 use crate::hash::WordHash;
-use crate::lists::Phrases;
+use crate::phrases::lists::Phrases;
+use crate::phrases::table::SENTENCE;
 use crate::sentences::{asks, is_courtesy};
 use crate::text::Window;
 
@@ -121,15 +122,8 @@ impl Questions {
 
 /// An evasion is short: "I don't know yet." Longer texts say more than that.
 const EVASION_CHARS_MAX: usize = 120;
-static EVASIONS: LazyLock<Phrases> = LazyLock::new(|| {
-    Phrases::between(
-        "i dont know|i do not know|not sure|no idea|let me check|let me look|ill check|ill look|one moment|later|not yet|cannot say|cant say|dont have that information|不知道|不清楚|不确定|稍等|等一下|以后再说|再说吧|还没想好|我查一下|我看看",
-        '|',
-    )
-});
-static WITHDRAWN: LazyLock<Phrases> = LazyLock::new(|| {
-    Phrases::between("never mind|nevermind|forget it|forget about it|算了|不用了|没事了|当我没问", '|')
-});
+static EVASIONS: LazyLock<Phrases> = LazyLock::new(|| SENTENCE.anywhere("evasion"));
+static WITHDRAWN: LazyLock<Phrases> = LazyLock::new(|| SENTENCE.anywhere("withdrawn"));
 
 fn telling(read: &Read<'_>, text: &str) -> Vec<WordHash> {
     let telling = read.terms.list.iter().filter(|term| term.weight >= TELLING);

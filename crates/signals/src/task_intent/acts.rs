@@ -1,7 +1,10 @@
 //! The acts of a message: what each clause does.
 
-use super::lexicon;
+use std::sync::LazyLock;
+
 use crate::intent::clauses;
+use crate::phrases::lists::{Phrases, Words};
+use crate::phrases::table::TASK;
 
 /// What one clause does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,12 +45,22 @@ pub(super) struct Acts {
     pub(super) spoken: usize,
 }
 
-const POLITE: &str = "ok okay so well now alright hey hi please pls plz just oh ah and then really sorry thanks thank you actually yes yeah no hmm um i think lets let's that its it is this we can you all of very so much pretty really for now guys mate man here again then just fully completely to me for me from my side at the moment anymore a lot honestly im i'm think ill i'll totally simply do all";
-const POLITE_CHINESE: [&str; 36] = [
-    "嗯", "哦", "噢", "啊", "呃", "额", "那", "那就", "好的", "好", "好吧", "我", "我们", "咱们", "你", "请",
-    "吧", "了", "啦", "呢", "哈", "呀", "嘛", "的", "先", "就", "都", "这个", "这", "现在", "觉得", "感觉",
-    "真的", "非常", "太", "很",
-];
+static DROP: LazyLock<Words> = LazyLock::new(|| TASK.clauses("drop"));
+static ACCEPT: LazyLock<Words> = LazyLock::new(|| TASK.clauses("accept"));
+static ANSWER: LazyLock<Words> = LazyLock::new(|| TASK.clauses("answer"));
+static HESITATE: LazyLock<Words> = LazyLock::new(|| TASK.clauses("hesitate"));
+static NEW_MARKS: LazyLock<Phrases> = LazyLock::new(|| TASK.whole("new"));
+static CHANGE_MARKS: LazyLock<Phrases> = LazyLock::new(|| TASK.whole("change"));
+static EXTENDS: LazyLock<Phrases> = LazyLock::new(|| TASK.whole("extend"));
+static REQUEST: LazyLock<Phrases> = LazyLock::new(|| TASK.whole("request"));
+static POLITE: LazyLock<Words> = LazyLock::new(|| TASK.set("polite en"));
+static POLITE_CHINESE: LazyLock<Vec<&str>> = LazyLock::new(|| TASK.words("polite zh"));
+static UNFINISHED: LazyLock<Words> = LazyLock::new(|| TASK.set("unfinished"));
+static PRAISE: LazyLock<Words> = LazyLock::new(|| TASK.set("praise en"));
+static PRAISE_CHINESE: LazyLock<Vec<&str>> = LazyLock::new(|| TASK.words("praise zh"));
+static OPENINGS: LazyLock<Vec<String>> = LazyLock::new(|| TASK.entries("opening"));
+static MOVES_ON: LazyLock<Vec<String>> = LazyLock::new(|| TASK.entries("moves on"));
+static ENDS_WISH: LazyLock<Phrases> = LazyLock::new(|| TASK.anywhere("ends wish"));
 
 impl Acts {
     pub(super) fn of(text: &str) -> Self {
@@ -70,27 +83,14 @@ impl Acts {
             if act == Act::Speak {
                 acts.spoken += length(&words);
                 let padded = format!(" {words} ");
-                acts.marks_new |= lexicon::NEW_MARKS.is_in(&padded);
-                acts.marks_change |= lexicon::CHANGE_MARKS.is_in(&padded);
-                acts.extends |= lexicon::EXTENDS.is_in(&padded);
+                acts.marks_new |= NEW_MARKS.any_in(&padded);
+                acts.marks_change |= CHANGE_MARKS.any_in(&padded);
+                acts.extends |= EXTENDS.any_in(&padded);
                 acts.requests |= requests(&padded);
             } else if words == "now" || words == "next" {
                 acts.moves_on = true;
             }
-            acts.moves_on |= [
-                "now ",
-                "next ",
-                "then ",
-                "okay now ",
-                "ok now ",
-                "现在",
-                "接下来",
-                "下一步",
-                "接着",
-                "下面",
-            ]
-            .iter()
-            .any(|start| words.starts_with(start));
+            acts.moves_on |= MOVES_ON.iter().any(|start| words.starts_with(start.as_str()));
             acts.list.push(act);
         }
         // Code and quotations are something of one's own, too.
@@ -116,15 +116,10 @@ impl Acts {
     }
 }
 
-const UNFINISHED: [&str; 24] = [
-    "about", "and", "but", "or", "the", "a", "of", "to", "is", "with", "for", "so", "if", "from", "because",
-    "then", "like", "i", "my", "than", "was", "are", "who", "hmm",
-];
-
 fn trails_off(text: &str) -> bool {
     let text = text.trim_end();
     let last = text.rsplit(|ch: char| !ch.is_alphanumeric()).next().unwrap_or("").to_lowercase();
-    text.ends_with("..") || text.ends_with('…') || UNFINISHED.contains(&last.as_str())
+    text.ends_with("..") || text.ends_with('…') || UNFINISHED.has(&last)
 }
 
 /// Letters that are drawn out are said once or twice: "hmmmm" is "hmm".
@@ -155,20 +150,20 @@ fn length(words: &str) -> usize {
 
 fn act(words: &str, asks: bool) -> Act {
     let core = core(words);
-    let in_list = |list: &lexicon::Whole| list.has(words) || list.has(&core);
+    let in_list = |list: &Words| list.has(words) || list.has(&core);
     if ceases(&core) {
         return Act::Drop;
     }
     // "done?" asks, "done" accepts.
-    if asks && in_list(&lexicon::HESITATE) {
+    if asks && in_list(&HESITATE) {
         Act::Hesitate
-    } else if in_list(&lexicon::DROP) {
+    } else if in_list(&DROP) {
         Act::Drop
-    } else if (in_list(&lexicon::ACCEPT) || praises(&core)) && !asks {
+    } else if (in_list(&ACCEPT) || praises(&core)) && !asks {
         Act::Accept
-    } else if in_list(&lexicon::ANSWER) {
+    } else if in_list(&ANSWER) {
         Act::Answer
-    } else if in_list(&lexicon::HESITATE) || stalls(words) {
+    } else if in_list(&HESITATE) || stalls(words) {
         Act::Hesitate
     } else {
         Act::Speak
@@ -199,53 +194,11 @@ fn ceases(core: &str) -> bool {
 
 /// "Sounds wonderful", "特别好": a few words that end in praise and deny nothing.
 fn praises(core: &str) -> bool {
-    const PRAISE: [&str; 22] = [
-        "good",
-        "great",
-        "wonderful",
-        "perfect",
-        "perfectly",
-        "fine",
-        "lovely",
-        "beautiful",
-        "beautifully",
-        "well",
-        "amazing",
-        "excellent",
-        "brilliant",
-        "right",
-        "correct",
-        "nice",
-        "fantastic",
-        "superb",
-        "happy",
-        "delighted",
-        "pleased",
-        "satisfied",
-    ];
-    const CHINESE: [&str; 16] = [
-        "好",
-        "棒",
-        "赞",
-        "不错",
-        "满意",
-        "完美",
-        "漂亮",
-        "厉害",
-        "到位",
-        "周到",
-        "清楚",
-        "给力",
-        "喜欢",
-        "我要的",
-        "我想要的",
-        "对",
-    ];
     let words: Vec<&str> = core.split(' ').collect();
     let plain = !["not", "isnt", "doesnt", "no", "never", "dont"].iter().any(|no| words.contains(no));
-    let english = words.len() <= 4 && plain && words.last().is_some_and(|last| PRAISE.contains(last));
+    let english = words.len() <= 4 && plain && words.last().is_some_and(|last| PRAISE.has(last));
     let chinese = core.chars().count() <= 7
-        && CHINESE.iter().any(|word| core.ends_with(word))
+        && PRAISE_CHINESE.iter().any(|word| core.ends_with(word))
         && ["特别", "真", "太", "非常", "超", "挺", "很", "蛮", "都", "刚好", "正是", "就是", "确实", "十分"]
             .iter()
             .any(|word| core.starts_with(word) || core.contains("都对"))
@@ -255,47 +208,20 @@ fn praises(core: &str) -> bool {
 
 /// Asks for a moment, in whatever words.
 fn stalls(words: &str) -> bool {
-    const OPENINGS: [&str; 14] = [
-        "hang on",
-        "hold on",
-        "one sec",
-        "one moment",
-        "just a m",
-        "just a s",
-        "give me a",
-        "let me look",
-        "let me see",
-        "let me check",
-        "等我",
-        "让我看",
-        "让我想",
-        "稍等",
-    ];
-    length(words) <= 6 && OPENINGS.iter().any(|opening| words.starts_with(opening))
+    length(words) <= 6 && OPENINGS.iter().any(|opening| words.starts_with(opening.as_str()))
 }
 
 /// A clause that says of a thing that it is not wanted any more.
 fn ends_wish(words: &str) -> bool {
     let han =
         words.contains('不') && words.ends_with('了') || words.contains("取消") || words.contains("用不");
-    let english = [
-        " anymore",
-        " any more",
-        " after all",
-        " any longer",
-        "no longer ",
-        "cancelled",
-        "canceled",
-        " is off",
-        "s off",
-    ];
-    han || english.iter().any(|sign| words.contains(sign))
+    han || ENDS_WISH.any_in(words)
 }
 
 /// The clause without polite words at its ends; itself if nothing else is left.
 fn core(words: &str) -> String {
     let mut list: Vec<&str> = words.split(' ').collect();
-    let polite = |word: &str| POLITE.split(' ').any(|known| known == word);
+    let polite = |word: &str| POLITE.has(word);
     while list.len() > 1 && list.first().is_some_and(|word| polite(word)) {
         list.remove(0);
     }
@@ -308,7 +234,7 @@ fn core(words: &str) -> String {
             let rest = core.strip_prefix(word).or_else(|| core.strip_suffix(word))?;
             (rest.chars().count() >= 2).then(|| rest.trim().to_owned())
         });
-        let lists = [&lexicon::DROP, &lexicon::ACCEPT, &lexicon::ANSWER, &lexicon::HESITATE];
+        let lists: [&Words; 4] = [&DROP, &ACCEPT, &ANSWER, &HESITATE];
         let whole = lists.iter().any(|list| list.has(&core));
         match next {
             Some(shorter) if !whole => core = shorter,
@@ -317,9 +243,17 @@ fn core(words: &str) -> String {
     }
 }
 
+/// A request in Chinese stands among so many characters.
+const FIRST_CHARS: usize = 8;
+
+/// Whether one of the requests begins the clause, with or without polite words before it.
 fn requests(padded: &str) -> bool {
     let words: Vec<&str> = padded.split_whitespace().collect();
-    let skip = words.iter().take_while(|word| POLITE.split(' ').any(|known| known == **word)).count();
+    let skip = words.iter().take_while(|word| POLITE.has(word)).count();
     let start = format!(" {} ", words[skip.min(words.len())..].join(" "));
-    lexicon::REQUEST.begins(padded, &start)
+    let first: String = padded.trim_start().chars().take(FIRST_CHARS).collect();
+    REQUEST.iter().any(|entry| match entry.starts_with(' ') {
+        true => padded.starts_with(entry) || start.starts_with(entry),
+        false => first.contains(entry),
+    })
 }

@@ -7,7 +7,6 @@
 mod acts;
 #[cfg_attr(feature = "lab", allow(missing_docs, reason = "reached by segue-lab alone"))]
 pub(crate) mod features;
-mod lexicon;
 mod related;
 
 use crate::Probability;

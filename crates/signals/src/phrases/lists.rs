@@ -2,14 +2,12 @@
 
 use aho_corasick::AhoCorasick;
 
-/// Words, sorted.
+/// Words or whole clauses, sorted.
 #[derive(Debug)]
 pub(crate) struct Words(Vec<&'static str>);
 
 impl Words {
-    /// Reads a list with a sign between words.
-    pub(crate) fn new(list: &'static str, between: char) -> Self {
-        let mut words: Vec<&'static str> = list.split(between).collect();
+    pub(crate) fn new(mut words: Vec<&'static str>) -> Self {
         words.sort_unstable();
         words.dedup();
         Self(words)
@@ -17,6 +15,10 @@ impl Words {
 
     pub(crate) fn has(&self, word: &str) -> bool {
         self.0.binary_search(&word).is_ok()
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &'static str> {
+        self.0.iter().copied()
     }
 }
 
@@ -40,17 +42,16 @@ impl Phrases {
         Self { list, automaton }
     }
 
-    /// Reads a list with a sign between phrases.
-    pub(crate) fn between(list: &str, sign: char) -> Self {
-        Self::new(list.split(sign).map(str::to_owned).collect())
-    }
-
     /// Whether one of them is in a text.
     pub(crate) fn any_in(&self, text: &str) -> bool {
         match &self.automaton {
             Some(automaton) => automaton.is_match(text),
             None => self.list.iter().any(|phrase| text.contains(phrase)),
         }
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &str> {
+        self.list.iter().map(String::as_str)
     }
 }
 
@@ -60,7 +61,7 @@ mod tests {
 
     #[test]
     fn words_are_whole_and_phrases_are_anywhere() {
-        let words = Words::new("over|again", '|');
+        let words = Words::new(vec!["over", "again"]);
         assert!(words.has("again") && !words.has("aga"));
         let phrases = Phrases::new(vec![" no ".to_owned(), "不对".to_owned()]);
         assert!(phrases.any_in(" oh no no ") && phrases.any_in("这不对") && !phrases.any_in("nothing"));

@@ -3,7 +3,19 @@
 //! English words and single Chinese characters are the same kind of token here, so that one small
 //! pattern language serves both, and a message may mix them.
 
+pub(crate) mod lists;
+pub(crate) mod pattern;
+pub(crate) mod table;
+pub(crate) mod typo;
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
 use crate::text::{fold, is_invisible, is_unspaced};
+use lists::Words;
+use pattern::Pattern;
+use table::{INTENT, Table};
+use typo::Spelled;
 
 /// What stands in front of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,101 +105,48 @@ impl Tokens {
     }
 }
 
-/// Traditional characters of our phrases, each followed by its simplified form.
-const TRADITIONAL: &str = "繼继續续還还個个話话題题開开從从頭头會会對对舊旧這这剛刚換换別别錯错說说銷销屬属過过來来沒没請请麼么嗎吗們们復复謝谢選选話话讓让聽听幫帮煩烦給给撤撤變变後后樣样";
-
-fn simple(ch: char) -> char {
-    let mut pairs = TRADITIONAL.chars();
-    while let (Some(old), Some(new)) = (pairs.next(), pairs.next()) {
-        if old == ch {
-            return new;
-        }
-    }
-    ch
+/// The simplified form of a character.
+pub(crate) fn simple(ch: char) -> char {
+    static SIMPLIFIED: LazyLock<HashMap<char, char>> = LazyLock::new(|| {
+        let pairs = INTENT.words("traditional");
+        pairs.iter().filter_map(|pair| pair.chars().next().zip(pair.chars().nth(1))).collect()
+    });
+    SIMPLIFIED.get(&ch).copied().unwrap_or(ch)
 }
 
-#[derive(Clone, Debug)]
-struct Slot {
-    choices: Vec<Vec<String>>,
-    optional: bool,
+/// Cuts a choice of a pattern into tokens.
+fn units(choice: &str) -> Vec<String> {
+    tokens(&choice.replace('_', " "), usize::MAX).list.into_iter().map(|token| token.text).collect()
 }
 
-/// Places side by side: `|` between choices, `?` for a place that may be empty, `_` inside a choice.
-#[derive(Clone, Debug)]
-pub(crate) struct Pattern(Vec<Slot>);
-
-impl Pattern {
-    fn parse(text: &str) -> Self {
-        let slots = text.split(' ').map(|place| {
-            let (choices, optional) = place.strip_suffix('?').map_or((place, false), |place| (place, true));
-            let words = |choice: &str| -> Vec<String> {
-                tokens(&choice.replace('_', " "), usize::MAX)
-                    .list
-                    .into_iter()
-                    .map(|token| token.text)
-                    .collect()
-            };
-            Slot { choices: choices.split('|').map(words).collect(), optional }
-        });
-        Self(slots.collect())
-    }
-
-    /// How many tokens it takes from the front, as many as it can, without crossing a comma.
-    fn takes(&self, tokens: &[Token]) -> usize {
-        let run = 1 + tokens.iter().skip(1).take_while(|token| token.before == Gap::Joined).count();
-        longest(&self.0, &tokens[..run.min(tokens.len())]).unwrap_or(0)
-    }
-}
-
-fn longest(slots: &[Slot], tokens: &[Token]) -> Option<usize> {
-    let Some((slot, rest)) = slots.split_first() else { return Some(0) };
-    let fits = |choice: &&Vec<String>| {
-        choice.len() <= tokens.len()
-            && choice.iter().zip(tokens).all(|(meant, token)| is_meant(&token.text, meant))
-    };
-    let taken = slot
-        .choices
-        .iter()
-        .filter(fits)
-        .filter_map(|choice| longest(rest, &tokens[choice.len()..]).map(|count| count + choice.len()))
-        .max();
-    taken.max(if slot.optional { longest(rest, tokens) } else { None })
+/// How many tokens a pattern takes from the front, without crossing a comma.
+fn takes(pattern: &Pattern<String>, tokens: &[Token]) -> usize {
+    let run = 1 + tokens.iter().skip(1).take_while(|token| token.before == Gap::Joined).count();
+    let same = |token: &Token, meant: &String| is_meant(&token.text, meant);
+    pattern.longest(&tokens[..run.min(tokens.len())], &same).unwrap_or(0)
 }
 
 /// A word of fewer letters has too many neighbours to be a misspelling.
 const TYPO_LETTERS_MIN: usize = 5;
-/// Words that are no misspelling of any of ours.
-const REAL_WORDS: &str = "order folder holder colder bolder solder elder flesh stars smart stark stare state tonic tropic optic presume three those whole serious newer world night light sight eight might fight tight quiet while mission stave shame seam steam going doing being thread threat clear bring begun began place pleas lease";
 
 fn is_meant(word: &str, meant: &str) -> bool {
+    static REAL: LazyLock<Words> = LazyLock::new(|| INTENT.set("typo en"));
     word == meant
         || meant.len() >= TYPO_LETTERS_MIN
             && word.len() + 1 >= TYPO_LETTERS_MIN
             && word.bytes().chain(meant.bytes()).all(|byte| byte.is_ascii_lowercase())
-            && one_letter_off(word.as_bytes(), meant.as_bytes())
-            && !REAL_WORDS.split(' ').any(|real| real == word)
-}
-
-/// One letter more, less or other, or two neighbours swapped.
-fn one_letter_off(one: &[u8], other: &[u8]) -> bool {
-    let start = one.iter().zip(other).take_while(|(a, b)| a == b).count();
-    let (one, other) = (&one[start..], &other[start..]);
-    let end = one.iter().rev().zip(other.iter().rev()).take_while(|(a, b)| a == b).count();
-    match (&one[..one.len() - end], &other[..other.len() - end]) {
-        ([] | [_], [] | [_]) => true,
-        ([a, b], [c, d]) => a == d && b == c,
-        _ => false,
-    }
+            && typo::distance(Spelled::new(word), Spelled::new(meant), 1).is_some()
+            && !REAL.has(word)
 }
 
 /// The phrases of one kind of message, and what may stand around them.
 #[derive(Debug)]
 pub(crate) struct Grammar<K: 'static> {
-    phrases: Vec<(Pattern, K)>,
-    frames: Vec<Pattern>,
+    phrases: Vec<(Pattern<String>, K)>,
+    frames: Vec<Pattern<String>>,
     /// Denials, which deny what follows unless a comma or one of the verbs of theirs comes next.
-    denials: Vec<Pattern>,
-    after_denial: Vec<Pattern>,
+    denials: Vec<Pattern<String>>,
+    after_denial: Vec<Pattern<String>>,
 }
 
 /// How far phrases and frames cover a message.
@@ -211,29 +170,27 @@ pub(crate) enum Denial {
 }
 
 impl<K: Copy> Grammar<K> {
-    /// Lists are one pattern a line.
-    pub(crate) fn new(phrases: &[(K, &str)], frames: &str, denials: &str, after_denial: &str) -> Self {
-        let all = |list: &str| list.lines().map(Pattern::parse).collect::<Vec<_>>();
+    /// Reads a table: the lists of phrases, and those of frames and denials.
+    pub(crate) fn new(table: Table, phrases: &[(K, &str)]) -> Self {
+        let all = |list: &str| table.lines(list).map(|line| Pattern::parse(line, units)).collect::<Vec<_>>();
+        let of_kind = |&(kind, list): &(K, &str)| all(list).into_iter().map(move |pattern| (pattern, kind));
         Self {
-            phrases: phrases
-                .iter()
-                .flat_map(|&(kind, list)| all(list).into_iter().map(move |pattern| (pattern, kind)))
-                .collect(),
-            frames: all(frames),
-            denials: all(denials),
-            after_denial: all(after_denial),
+            phrases: phrases.iter().flat_map(of_kind).collect(),
+            frames: all("frame"),
+            denials: all("denial"),
+            after_denial: all("after denial"),
         }
     }
 
     /// Covers a message from its beginning, the longest piece first.
     pub(crate) fn cover(&self, tokens: &[Token]) -> Cover<K> {
         let mut cover = Cover { said: Vec::new(), denied: Denial::Absent, phrase_end: 0, end: 0 };
-        let longest = |list: &[Pattern], rest: &[Token]| {
-            list.iter().map(|pattern| pattern.takes(rest)).max().unwrap_or(0)
+        let longest = |list: &[Pattern<String>], rest: &[Token]| {
+            list.iter().map(|pattern| takes(pattern, rest)).max().unwrap_or(0)
         };
         while cover.end < tokens.len() {
             let rest = &tokens[cover.end..];
-            let phrase = self.phrases.iter().map(|(pattern, kind)| (pattern.takes(rest), *kind));
+            let phrase = self.phrases.iter().map(|(pattern, kind)| (takes(pattern, rest), *kind));
             let phrase = phrase.reduce(|best, next| if next.0 > best.0 { next } else { best });
             let frame = longest(&self.frames, rest);
             let denial = match longest(&self.denials, rest) {

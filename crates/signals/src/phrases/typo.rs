@@ -1,7 +1,7 @@
 //! Typing errors: edit distance with swapped neighbours, scaled by length, at most two.
 
 /// The largest distance that is forgiven in a phrase of so many letters.
-pub(super) fn allowed(letters: usize) -> usize {
+pub(crate) fn allowed(letters: usize) -> usize {
     match letters {
         0..=5 => 0,
         6..=9 => 1,
@@ -12,18 +12,18 @@ pub(super) fn allowed(letters: usize) -> usize {
 /// A word, and which letters it has, in 32 classes. One error changes at most two of them, so that most pairs of
 /// words need no closer look.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Spelled<'a> {
-    pub(super) word: &'a str,
+pub(crate) struct Spelled<'a> {
+    pub(crate) word: &'a str,
     letters: u32,
 }
 
 impl<'a> Spelled<'a> {
-    pub(super) fn new(word: &'a str) -> Self {
+    pub(crate) fn new(word: &'a str) -> Self {
         Self { word, letters: word.chars().fold(0, |letters, ch| letters | 1 << (ch as u32 % 32)) }
     }
 
     /// Whether it has all the letters of another, by their classes.
-    pub(super) fn has_letters_of(self, other: Self) -> bool {
+    pub(crate) fn has_letters_of(self, other: Self) -> bool {
         self.letters & other.letters == other.letters
     }
 
@@ -33,7 +33,7 @@ impl<'a> Spelled<'a> {
 }
 
 /// The number of letters to insert, delete, replace or swap, if it is at most `limit`.
-pub(super) fn distance(one: Spelled<'_>, other: Spelled<'_>, limit: usize) -> Option<usize> {
+pub(crate) fn distance(one: Spelled<'_>, other: Spelled<'_>, limit: usize) -> Option<usize> {
     if limit == 0 {
         return (one.word == other.word).then_some(0);
     }
