@@ -21,8 +21,8 @@ pub(super) struct Model {
     both: Trees,
     narrow: Vec<Meaning>,
     networks: Vec<Network>,
-    /// What the three say together: a weight for each, and what is added.
-    mix: Vec<f32>,
+    /// Weight and shift of the words alone; then weights of words, both and networks, and what is added.
+    mix: [f32; 6],
 }
 
 impl Model {
@@ -41,7 +41,7 @@ impl Model {
         let narrow = (0..NARROW).map(|_| row()).collect::<Result<Vec<Meaning>, Damaged>>()?;
         let count = left.count()?;
         let networks = (0..count).map(|_| Network::read(&mut left)).collect::<Result<_, _>>()?;
-        let mix = left.floats(5)?;
+        let mix = left.floats(6)?.try_into().map_err(|_| Damaged)?;
         if left.0.is_empty() { Ok(Self { words, both, narrow, networks, mix }) } else { Err(Damaged) }
     }
 
@@ -51,11 +51,14 @@ impl Model {
     }
 
     /// The same by words and embeddings.
+    ///
+    /// Words count once more by themselves: a short follow-up lies nowhere near what it follows.
     pub(super) fn by_meaning(&self, numbers: &[f32], meanings: &Meanings) -> f32 {
         let networks = self.networks.len().max(1) as f32;
         let seen = self.seen(meanings);
         let by_networks = self.networks.iter().map(|network| network.logit(&seen)).sum::<f32>() / networks;
-        self.both.sum(numbers) * self.mix[2] + by_networks * self.mix[3] + self.mix[4]
+        let [_, _, words, both, network, shift] = self.mix;
+        self.words.sum(numbers) * words + self.both.sum(numbers) * both + by_networks * network + shift
     }
 
     /// What the networks see.
