@@ -78,8 +78,9 @@ impl Encoder {
     }
 }
 
-/// The beginning and the end of a long text.
-fn clipped(text: &str) -> String {
+/// What [`Encoder::embed`] reads of a text: the beginning and the end of a long one.
+#[must_use]
+pub fn clipped(text: &str) -> String {
     let head = text.char_indices().nth(HEAD_CHARS).map_or(text.len(), |(at, _)| at);
     let tail = text.char_indices().nth_back(TAIL_CHARS - 1).map_or(0, |(at, _)| at);
     if tail <= head {

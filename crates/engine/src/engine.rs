@@ -29,6 +29,7 @@ use segue_core::scope;
 use segue_core::session::Number;
 use segue_core::state::State;
 use segue_signals::Classifier;
+use segue_signals::judge::Embedder;
 use segue_signals::kin::Lexicon;
 use segue_store::Store;
 use std::sync::Arc;
@@ -60,6 +61,7 @@ pub struct Engine {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) config: Config,
     pub(crate) classifier: Arc<Classifier>,
+    pub(crate) embedder: Arc<Embedder>,
     pub(crate) control: Arc<Control>,
     pub(crate) lexicon: Lexicon,
     /// Who reads sessions with the encoder: one at a time.
@@ -114,6 +116,7 @@ impl Engine {
             store,
             config,
             classifier,
+            embedder: Arc::default(),
             control,
             lexicon,
             reading: Semaphore::new(1),

@@ -3,6 +3,7 @@
 
 use crate::engine::{Engine, Turn};
 use crate::mind::{Mind, speaker, voice};
+use crate::senses::away;
 use crate::words::Language;
 use jiff::SignedDuration;
 use segue_core::decision::Cause;
@@ -15,13 +16,14 @@ use segue_core::observed::{
 };
 use segue_core::session::Number;
 use segue_core::state::State;
-use segue_signals::arbiter::{Arbiter, Moment};
 use segue_signals::context::{ContextBand, judge_use};
 use segue_signals::health::{Finding, HealthState, Symptoms, judge_health};
 use segue_signals::intent::{ExplicitIntent, explicit_intent};
+use segue_signals::judge::{self, Shift, Stage};
 use segue_signals::semantic::{Band, Relevance};
 use segue_signals::summary::{Summary, SummaryLanguage};
 use segue_signals::{Profile, Remark, Role, answer, objection, time, work};
+use std::sync::Arc;
 
 /// How many other sessions a message is compared with when it does not belong to the latest one.
 const EARLIER_MAX: usize = 5;
@@ -86,23 +88,25 @@ impl Engine {
             };
         }
         if let Some(mind) = mind {
-            self.judge(turn, state, mind, text, &mut observed);
+            self.judge(turn, state, mind, text, &mut observed).await;
             self.compare(state, text, &mut observed).await;
         }
         observed.took_us = self.clock.ticks_us().saturating_sub(began);
         observed
     }
 
-    fn judge(&self, turn: &Turn, state: &State, mind: &Mind, text: &str, observed: &mut Observed) {
+    async fn judge(&self, turn: &Turn, state: &State, mind: &Mind, text: &str, observed: &mut Observed) {
         let now = state.effective(turn.at);
         let gap = state.open.as_ref().map_or(SignedDuration::ZERO, |open| Silence::of(open, now).gap);
         let recent = mind.recent();
-        let judgement = self.classifier.judge(&mind.profile, text, None);
-        let shift = Arbiter::shift(&judgement, &Moment { text, gap: Some(gap), recent });
-        observed.meaning = match shift {
-            Some(shift) => meaning(Relevance::scored(shift.complement(), judgement.relevance.evidence)),
-            None => meaning(judgement.relevance),
-        };
+        let shift = self.shift(recent, Remark::of(Role::User, text)).await;
+        observed.meaning = meaning(match shift {
+            Some(shift) => {
+                let evidence = self.classifier.evidence(&mind.profile, text);
+                Relevance::scored(shift.after(gap).complement(), evidence)
+            }
+            None => Relevance::unknown("too little text to tell"),
+        });
         let used = judge_use(mind.tokens_with(text), turn.window);
         observed.window = Filling {
             band: match used.band {
@@ -132,6 +136,18 @@ impl Engine {
             },
             findings: health.findings.iter().map(ailment).collect(),
         };
+    }
+
+    /// Judges whether something new begins, in stages: the encoder is asked where words are not sure, away from the threads
+    /// that answer.
+    async fn shift(&self, recent: &[Remark], message: Remark) -> Option<Shift> {
+        let by_words = judge::by_words(recent, &message)?;
+        if by_words.stage == Stage::Words {
+            return Some(by_words);
+        }
+        let (embedder, recent) = (Arc::clone(&self.embedder), recent.to_vec());
+        let by_meaning = away(move || judge::by_meaning(&embedder, &recent, &message)).await.flatten();
+        Some(by_meaning.unwrap_or(by_words))
     }
 
     /// Compares a message with other sessions, where that can matter: with the one before a rotation, and with

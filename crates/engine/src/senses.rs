@@ -227,7 +227,9 @@ fn impression(session: Number, drafts: &[Draft], exchanges: &[Exchange]) -> Opti
 }
 
 /// Does some work, at once, away from the threads that answer, where there are others. Nothing if it fails.
-fn away<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> impl Future<Output = Option<T>> {
+pub(crate) fn away<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> impl Future<Output = Option<T>> {
     let begun = match Handle::try_current() {
         Ok(runtime) => Ok(runtime.spawn_blocking(work)),
         Err(_) => Err(work()),

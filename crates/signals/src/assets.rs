@@ -14,3 +14,6 @@ pub(crate) static ENCODER: Option<&[u8]> = None;
 
 /// The weights that `segue-lab train` makes.
 pub(crate) static WEIGHTS: &[u8] = include_bytes!("../assets/weights.bin");
+
+/// The models of the judgement.
+pub(crate) static JUDGE: &[u8] = include_bytes!("../assets/judge.bin");

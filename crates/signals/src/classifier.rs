@@ -128,6 +128,12 @@ impl Classifier {
         Judgement { relevance, session, task }
     }
 
+    /// Says in a few words what a message shares with the session.
+    #[must_use]
+    pub fn evidence(&self, profile: &Profile, text: &str) -> String {
+        evidence::sentence(profile, &self.reader.read(text, Window::MESSAGE))
+    }
+
     /// "ok", an emoji, a number: too little to tell anything about a topic.
     fn cannot_tell(&self, profile: &Profile, read: &Read<'_>) -> Option<&'static str> {
         if profile.messages() == 0 {

@@ -37,6 +37,7 @@ mod hash;
 pub mod health;
 pub mod injection;
 pub mod intent;
+pub mod judge;
 pub mod kin;
 pub mod memory_extraction;
 pub mod methods;

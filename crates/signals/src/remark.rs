@@ -3,6 +3,7 @@
 use crate::arbiter::Footprint;
 use crate::code::{Code, code_in};
 use crate::health::Symptoms;
+use crate::judge::Note;
 use crate::profile::Role;
 use crate::time::LastWord;
 use crate::work::leaves;
@@ -24,6 +25,9 @@ pub struct Remark {
     pub(crate) last_word: LastWord,
     symptoms: Symptoms,
     pub(crate) footprint: Footprint,
+    pub(crate) note: Note,
+    /// What the encoder reads of it.
+    pub(crate) text: Box<str>,
 }
 
 impl Remark {
@@ -43,6 +47,8 @@ impl Remark {
             last_word: if spoken { leaves(text) } else { LastWord::Settled },
             symptoms: Symptoms::of(role, text),
             footprint: if spoken { Footprint::of(text) } else { Footprint::default() },
+            note: Note::of(if spoken { text } else { "" }),
+            text: if spoken { segue_encoder::clipped(text).into() } else { "".into() },
         }
     }
 }
