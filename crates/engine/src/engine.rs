@@ -1,24 +1,21 @@
 //! The road of a message, and the only road: route, command, observe, decide, commit.
 
-use crate::beside::Beside;
 use crate::clock::{Clock, Ids, RandomIds, SystemClock, kept};
 use crate::commands::{self, Parsed, Slash};
-use crate::commit::Committed;
 use crate::config::Language::Auto;
 use crate::config::{self, Config, UnknownCommand};
-use crate::context::Recents;
 use crate::control::{Control, Counters};
 use crate::error::Error;
-use crate::gists::Gists;
 use crate::inbound::{Inbound, Target};
-use crate::meaning::named;
 use crate::outcome::Outcome;
-use crate::pins::{Host, Texts};
+use crate::outcome::tell::unmoved;
+use crate::pins::Host;
+use crate::recall::meaning::named;
+use crate::recall::session_vectors::Gists;
 use crate::request::Request;
 use crate::route::{route, user};
-use crate::states::States;
-use crate::tasks::{bell::Bells, contents::Contents};
-use crate::telling::unmoved;
+use crate::scope::Registry;
+use crate::turn::commit::Committed;
 use crate::words::{self, Language};
 use segue_core::Timestamp;
 use segue_core::decision::Action;
@@ -65,15 +62,10 @@ pub struct Engine {
     /// Who reads sessions with the encoder: one at a time.
     pub(crate) reading: Semaphore,
     pub(crate) gists: Gists,
-    pub(crate) states: States,
+    pub(crate) scopes: Registry,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) ids: Arc<dyn Ids>,
-    pub(crate) bells: Bells,
-    pub(crate) contents: Contents,
     pub(crate) host: Option<Arc<dyn Host>>,
-    pub(crate) texts: Texts,
-    pub(crate) recents: Recents,
-    pub(crate) beside: Beside,
 }
 
 /// What a turn goes by.
@@ -103,30 +95,19 @@ impl Engine {
         if let Err(error) = store.sweep().await {
             tracing::warn!(%error, "dropped sessions could not be deleted; it is tried again at the next start");
         }
-        let states = States::new(config.limits.scopes_cached_max);
         let classifier = Arc::new(Classifier::builtin()?);
-        let control = Arc::new(Control::new(&config, &|_| None));
-        let lexicon = Lexicon::new(Arc::clone(&classifier), named)?;
-        let (clock, ids) = (Arc::new(SystemClock), Arc::new(RandomIds));
-        let (bells, contents, texts) = (Bells::default(), Contents::default(), Texts::default());
-        let (host, recents, beside, gists) = (None, Recents::default(), Beside::default(), Gists::default());
         Ok(Self {
+            control: Arc::new(Control::new(&config, &|_| None)),
+            lexicon: Lexicon::new(Arc::clone(&classifier), named)?,
+            reading: Semaphore::new(1),
+            gists: Gists::default(),
+            scopes: Registry::new(config.limits.scopes_cached_max),
+            clock: Arc::new(SystemClock),
+            ids: Arc::new(RandomIds),
+            host: None,
             store,
             config,
             classifier,
-            control,
-            lexicon,
-            reading: Semaphore::new(1),
-            gists,
-            states,
-            clock,
-            ids,
-            bells,
-            contents,
-            host,
-            texts,
-            recents,
-            beside,
         })
     }
 
@@ -244,16 +225,7 @@ impl Engine {
 
     /// Loads the state of a scope, if there is one: from memory, if the store says that it still holds.
     pub(crate) async fn find_state(&self, scope: &scope::Key) -> Result<Option<Arc<State>>, Error> {
-        if let Some(state) = self.states.known(scope)
-            && self.store.head(scope).await? == Some(state.head)
-        {
-            return Ok(Some(state));
-        }
-        let state = self.store.load(scope).await?;
-        if let Some(state) = &state {
-            self.states.learn(state);
-        }
-        Ok(state)
+        self.scopes.enter(scope).await.checked(self.store.as_ref()).await
     }
 
     pub(crate) fn turn(&self, scope: scope::Key, user: Option<&str>, at: Timestamp, text: &str) -> Turn {

@@ -3,49 +3,34 @@
 //! [`Engine::receive`] takes a message along the one road there is: route, command, decide, commit. The
 //! rules are in `segue-core`, the log is in `segue-store`; this crate joins them.
 
-mod beside;
-mod clip;
 pub mod clock;
 pub mod commands;
-mod commit;
 pub mod config;
 pub mod context;
 pub mod control;
-mod effects;
 mod engine;
-mod erasure;
 pub mod error;
-mod gists;
 pub mod history;
-pub mod inbound;
-mod meaning;
-pub mod memory;
-mod mind;
 pub mod models;
-mod naming;
-mod observe;
-mod opinion;
 pub mod outcome;
-pub mod persona;
 pub mod pins;
 pub mod port;
 pub mod recall;
-pub mod request;
-pub mod retention;
 pub mod route;
-mod senses;
+mod scope;
 pub mod shapes;
 pub mod skills;
-mod states;
-mod task_recall;
 pub mod tasks;
-mod telling;
-pub mod titles;
+mod turn;
+mod upkeep;
 pub mod words;
 
 pub use engine::Engine;
-pub use erasure::Erasure;
 pub use error::Error;
-pub use inbound::{Inbound, Target};
+pub use history::titles;
 pub use outcome::{Delivery, Outcome};
-pub use request::{Pick, Request};
+pub use pins::persona;
+pub use turn::inbound::{self, Inbound, Target};
+pub use turn::request::{self, Pick, Request};
+pub use upkeep::erasure::Erasure;
+pub use upkeep::{memory, retention};

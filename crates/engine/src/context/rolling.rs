@@ -6,17 +6,14 @@ use crate::words::Language;
 use segue_core::entry::Seq;
 use segue_signals::Classifier;
 use segue_signals::summary::{Summary, SummaryLanguage};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 /// How many notes are kept of a session: as many as there are budgets that it is shown in.
 const NOTES_MAX: usize = 4;
 
 /// The notes on a session. They stay the same from one cut to the next.
 #[derive(Debug, Default)]
-pub(super) struct Notes(Vec<(Range, Slot)>);
-
-/// Where notes stand once they are written, by whoever comes first.
-pub(super) type Slot = Arc<OnceLock<Arc<str>>>;
+pub(super) struct Notes(Vec<(Range, Arc<str>)>);
 
 /// Which messages notes are on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,41 +24,17 @@ pub(super) struct Range {
 }
 
 impl Notes {
-    /// Tells whether somebody has written notes, or is about to.
-    pub(super) fn has(&self, range: Range) -> bool {
-        self.0.iter().any(|(known, _)| *known == range)
+    /// Returns notes that were written before.
+    pub(super) fn get(&self, range: Range) -> Option<Arc<str>> {
+        self.0.iter().find(|(known, _)| *known == range).map(|(_, notes)| Arc::clone(notes))
     }
 
-    /// Returns where notes stand.
-    pub(super) fn slot(&mut self, range: Range) -> Slot {
-        if let Some((_, slot)) = self.0.iter().find(|(known, _)| *known == range) {
-            return Arc::clone(slot);
-        }
+    /// Keeps notes.
+    pub(super) fn put(&mut self, range: Range, notes: Arc<str>) {
         if self.0.len() == NOTES_MAX {
             self.0.remove(0);
         }
-        let slot = Slot::default();
-        self.0.push((range, Arc::clone(&slot)));
-        slot
-    }
-}
-
-/// Notes that the next context will need, and what those after it will be made of.
-pub(crate) struct Foreseen {
-    pub(super) slot: Slot,
-    pub(super) language: Language,
-    pub(super) items: Vec<Item>,
-    /// The messages behind those: they will be summed up one day.
-    pub(super) newer: Vec<Item>,
-}
-
-impl Foreseen {
-    /// Writes the notes, and reads the messages behind them for the next ones.
-    pub(crate) fn write(self, classifier: &Classifier) {
-        self.slot.get_or_init(|| write(classifier, self.language, self.items.iter()));
-        for item in &self.newer {
-            item.gleaned(classifier);
-        }
+        self.0.push((range, notes));
     }
 }
 

@@ -5,6 +5,7 @@ use jiff::tz::TimeZone;
 use segue_core::Timestamp;
 use segue_core::message::{Message, Role};
 use segue_core::scope::Key;
+use segue_core::session::Number;
 use segue_engine::config::{Config, Layer, Origin};
 use segue_engine::context::{Budget, Context, Unassembled};
 use segue_engine::pins::Host;
@@ -46,6 +47,14 @@ impl Table {
 
     pub async fn say(&mut self, role: Role, text: impl Into<String>) -> Outcome {
         self.take(role, Message::text(text)).await.unwrap()
+    }
+
+    /// Takes the reply that was made for a session.
+    pub async fn reply(&mut self, session: Number, message: Message) -> Outcome {
+        self.now += SignedDuration::from_secs(60);
+        let (to, role) = (Target::Scope(self.scope.clone()), Role::Assistant);
+        let inbound = Inbound { at: self.now, to, role, message, session: Some(session) };
+        self.engine.receive(inbound).await.unwrap()
     }
 
     pub async fn context(&self, window: u64) -> Result<Context, Unassembled> {

@@ -1,11 +1,10 @@
-//! What is kept in memory about the latest session of a scope, so that a message can be judged without reading
-//! the session again.
+//! The profile of the latest session: what it is about, so that a message can be judged without reading the session.
 //!
-//! It is a function of the log alone: the same log leads to the same mind, whether it was built message by message
-//! or read back. A long session is therefore looked at from a fixed place, which moves in steps.
+//! It is a function of the log alone: the same log leads to the same profile, whether it was built message by message
+//! or read back. A long session is therefore read from a fixed place, which moves in steps.
 
+use super::change::Added;
 use crate::history::Told;
-use segue_core::entry::Seq;
 use segue_core::message::{Message, Role};
 use segue_core::session::Number;
 use segue_core::state::State;
@@ -29,11 +28,8 @@ const MESSAGE_TOKENS: u64 = 4;
 
 /// What is known about the latest session.
 #[derive(Debug, Clone)]
-pub(crate) struct Mind {
-    /// The session.
-    pub(crate) session: Number,
-    /// The last entry that it knows.
-    pub(crate) head: Seq,
+pub(crate) struct SessionProfile {
+    session: Number,
     /// What the session is about.
     pub(crate) profile: Profile,
     /// The newest messages, oldest first: as they were read, and who said what.
@@ -46,12 +42,11 @@ pub(crate) struct Mind {
     unread: Option<Message>,
 }
 
-impl Mind {
-    /// Makes the mind of a session in which nothing was said.
-    pub(crate) fn empty(session: Number, head: Seq) -> Self {
+impl SessionProfile {
+    /// Makes the profile of a session in which nothing was said.
+    fn empty(session: Number) -> Self {
         Self {
             session,
-            head,
             profile: Profile::new(),
             recent: Vec::new(),
             said: Vec::new(),
@@ -62,48 +57,58 @@ impl Mind {
         }
     }
 
-    /// Returns how many of a session's newest messages its mind is built from.
+    /// Returns how many of a session's newest messages its profile is built from.
     pub(crate) fn reach(messages: u32) -> u32 {
         let from = (messages / STEP).saturating_sub(1) * STEP;
         messages - from
     }
 
-    /// Builds the mind of a session from its newest messages, of which there must be [`Mind::reach`].
+    /// Builds the profile of a session from its newest messages, of which there must be [`SessionProfile::reach`].
     pub(crate) fn of(classifier: &Classifier, state: &State, session: Number, told: &[Told]) -> Self {
-        let mut mind = Self::empty(session, state.head);
+        let mut profile = Self::empty(session);
         let readable =
             told.iter().filter_map(|told| told.message.as_ref().map(|message| (told.role, message)));
         let older = readable.clone().count().saturating_sub(KEPT_MAX);
         for (at, (role, message)) in readable.enumerate() {
-            mind.add(classifier, role, message);
+            profile.add(classifier, role, message);
             if at >= older {
-                mind.keep(role, message);
+                profile.keep(role, message);
             }
         }
-        mind.looked_at = u32::try_from(told.len()).unwrap_or(u32::MAX);
-        mind.messages = state.messages_of(session);
-        mind
+        profile.looked_at = u32::try_from(told.len()).unwrap_or(u32::MAX);
+        profile.messages = state.messages_of(session);
+        profile
     }
 
-    /// Takes in a message that was just written; nothing if it is time to look from another place.
+    /// Takes in what was added to the session; nothing if it is time to read from another place.
+    pub(super) fn follow(self: Box<Self>, classifier: &Classifier, added: &Added) -> Option<Box<Self>> {
+        let mut profile = Some(self).filter(|profile| profile.session == added.session)?;
+        for item in &added.items {
+            let message = item.told.message.as_ref()?;
+            profile = profile.add_written(classifier, item.told.role, message)?;
+        }
+        Some(profile)
+    }
+
+    /// Takes in a message that was just written.
     ///
     /// The person's message is kept, and read when the answer to it is there: now the model waits for its context, and
     /// then nobody waits.
-    pub(crate) fn follow(
+    fn add_written(
         self: Box<Self>,
         classifier: &Classifier,
-        head: Seq,
         role: Role,
         message: &Message,
     ) -> Option<Box<Self>> {
-        let mut mind = self.caught_up(classifier)?;
-        mind.head = head;
+        let mut profile = self.caught_up(classifier)?;
         match role {
             Role::User if message.bytes() <= UNREAD_BYTES_MAX => {
-                mind.unread = Some(message.clone());
-                Some(mind)
+                profile.unread = Some(message.clone());
+                Some(profile)
             }
-            Role::User | Role::Assistant | Role::Tool | Role::System => mind.read(classifier, role, message),
+            Role::User | Role::Assistant | Role::Tool | Role::System => {
+                profile.read(classifier, role, message)
+            }
         }
     }
 

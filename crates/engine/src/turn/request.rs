@@ -1,9 +1,9 @@
 //! Requests: what people and programs ask of a scope, before it is known what that means there.
 
+use crate::outcome::tell::DECISION_BEHIND_MAX;
 use crate::persona;
 use crate::pins::Repin;
 use crate::tasks;
-use crate::telling::DECISION_BEHIND_MAX;
 use segue_core::Timestamp;
 use segue_core::decide::{Command, TaskCommand};
 use segue_core::entry::{Body, Bytes, Kind, Named, Record, Seq};

@@ -1,5 +1,7 @@
 //! What came of a message: the answer to the host.
 
+pub(crate) mod tell;
+
 use crate::words::{self, Language};
 use segue_core::decision::{Action, Cause, Confidence, Reason};
 use segue_core::entry::Seq;

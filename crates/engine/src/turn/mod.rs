@@ -1,0 +1,9 @@
+//! A turn: what comes in, what is observed about it, what is decided, and its commit.
+
+pub(crate) mod commit;
+mod effects;
+pub mod inbound;
+mod naming;
+pub(crate) mod observe;
+pub(crate) mod opinion;
+pub mod request;
