@@ -28,7 +28,7 @@ pub mod words;
 pub use engine::Engine;
 pub use error::Error;
 pub use history::titles;
-pub use outcome::{Delivery, Outcome};
+pub use outcome::{Choice, Delivery, Outcome, Question};
 pub use pins::persona;
 pub use turn::inbound::{self, Inbound, Target};
 pub use turn::request::{self, Pick, Request};

@@ -10,12 +10,13 @@ use super::{Context, Source, Unassembled};
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::history::told;
+use crate::words::Language;
+use crate::words::quoted::{Block, Quote, block, speakers};
 use segue_core::entry::Body;
 use segue_core::message::Role;
 use segue_core::scope;
 use segue_core::session::Number;
 use segue_core::state::State;
-use segue_signals::context::EstimatedTokens;
 use segue_store::{Filter, Reading, Take};
 use std::sync::Arc;
 
@@ -23,7 +24,7 @@ impl Engine {
     /// Assembles the context of a scope's latest session for the window of the configuration.
     pub async fn context(&self, scope: &scope::Key) -> Result<Context, Unassembled> {
         let window = self.config.context_window_for(scope, None);
-        self.assemble(scope, &Budget::of_window(window, &EstimatedTokens)).await
+        self.assemble(scope, &Budget::of_window(window, self.counter.as_ref())).await
     }
 
     /// Assembles the context of a scope's latest session inside a budget.
@@ -97,7 +98,8 @@ impl Engine {
             return Err(budget.short(base.named(), fixed + 1).into());
         }
         let language = self.config.language_for(&cache.state.scope, None);
-        Ok(Layout { base, answer: budget.answer, room: Room::of(budget.room() - fixed), language })
+        let (room, counter) = (Room::of(budget.room() - fixed), Arc::clone(&self.counter));
+        Ok(Layout { base, answer: budget.answer, room, language, counter })
     }
 
     /// Begins to read the latest session.
@@ -136,7 +138,10 @@ impl Context {
     /// Puts the summary that the session began with in front.
     fn carry_over(&mut self, cache: &ContextCache, budget: &Budget<'_>) {
         let Some(carried) = &cache.carried else { return };
-        self.front.push(Front::new(budget, Part::CarryOver, carried.text.clone()));
+        let language = Language::of(&carried.text);
+        let from = format!("#{}, {}", carried.from, speakers(language));
+        let text = block(language, Block::CarryOver, &[Quote { from, text: &carried.text }]);
+        self.front.push(Front::new(budget, Part::CarryOver, text));
         self.sources.push(Source {
             part: Part::CarryOver,
             session: self.session.clone(),

@@ -13,7 +13,8 @@ use segue_core::decision::Action;
 use segue_core::message::Role;
 use segue_core::span::Spans;
 use segue_signals::Classifier;
-use segue_signals::context::EstimatedTokens;
+use segue_signals::context::TokenCounter;
+use std::fmt;
 use std::sync::Arc;
 
 /// Why reasoning is not shown.
@@ -21,7 +22,6 @@ const UNTHOUGHT: &str =
     "the model's own reasoning is too long here and left out: it is shown whole or not at all";
 
 /// What a session is laid out by.
-#[derive(Debug)]
 pub(super) struct Layout {
     /// The context with what stands in front of the whole session, and nothing else.
     pub(super) base: Context,
@@ -31,6 +31,14 @@ pub(super) struct Layout {
     pub(super) room: Room,
     /// The language of the notes, as it is set.
     pub(super) language: config::Language,
+    /// Who counts.
+    pub(super) counter: Arc<dyn TokenCounter>,
+}
+
+impl fmt::Debug for Layout {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Layout").field("base", &self.base).finish_non_exhaustive()
+    }
 }
 
 /// Which messages the rolling summary stands for.
@@ -123,16 +131,16 @@ impl Layout {
         });
     }
 
-    /// Tells whether a context of a budget is laid out like this, and counted by the estimate.
+    /// Tells whether a context of a budget is laid out like this, and counted by the engine's own counter.
     pub(super) fn is_for(&self, budget: &Budget<'_>) -> bool {
-        let is_estimated = budget.counter.name() == Some(EstimatedTokens::NAME);
-        is_estimated && self.base.window == budget.window && self.answer == budget.answer
+        let counts_alike = budget.counter.name().is_some() && budget.counter.name() == self.counter.name();
+        counts_alike && self.base.window == budget.window && self.answer == budget.answer
     }
 
-    /// Returns the budget of the last context, if it was counted by the estimate.
+    /// Returns the budget of the last context, if that was counted by the engine's own counter.
     pub(super) fn budget(&self) -> Budget<'_> {
         let (window, model) = (self.base.window, Some(&self.base.model));
-        Budget { window, answer: self.answer, counter: &EstimatedTokens, model }
+        Budget { window, answer: self.answer, counter: self.counter.as_ref(), model }
     }
 
     /// Writes the notes that the next context will need, if that is like the last one and they are not written. It

@@ -231,7 +231,7 @@ impl Item {
     }
 
     /// Returns what the message costs. It is counted once, where that says the same every time.
-    pub(super) fn cost(&self, budget: &Budget<'_>) -> u64 {
+    pub(crate) fn cost(&self, budget: &Budget<'_>) -> u64 {
         let Some(message) = &self.told.message else { return 0 };
         // Which reasoning is shown is a matter of the model.
         let Some(name) = budget.counter.name().filter(|_| message.reasoning.is_empty()) else {

@@ -20,11 +20,12 @@ pub(crate) use registry::{Entered, Registry};
 use crate::context::ContextCache;
 use interrupts::Interrupts;
 use known_contents::KnownContents;
+use segue_core::entry::Seq;
 use segue_core::scope::Key;
 use segue_core::state::State;
-use segue_signals::Classifier;
-use session_profile::SessionProfile;
+use session_profile::{Reader, SessionProfile};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use tokio::sync::Mutex;
 
 /// About how many bytes a state takes for each session, and for each segment.
@@ -41,6 +42,8 @@ pub(crate) struct Scope {
     memory: Arc<Mutex<Memory>>,
     /// Wakes the agents that work in the scope. It has no lock: to look at it costs one load.
     pub(crate) interrupts: Interrupts,
+    /// The newest head that is known here, by reading or by writing.
+    seen: AtomicU64,
 }
 
 /// What is known about a scope.
@@ -58,21 +61,33 @@ pub(crate) struct Memory {
 
 impl Scope {
     fn new(key: Key) -> Self {
-        Self { key, memory: Arc::default(), interrupts: Interrupts::default() }
+        Self { key, memory: Arc::default(), interrupts: Interrupts::default(), seen: AtomicU64::new(0) }
+    }
+
+    /// Takes down a head that was read. If nobody here wrote it, agents are woken.
+    pub(crate) fn saw(&self, head: Seq) {
+        if self.seen.fetch_max(head.0, Ordering::AcqRel) < head.0 {
+            self.interrupts.wake();
+        }
+    }
+
+    /// Takes down a head that is about to be written here.
+    fn writes(&self, head: Seq) {
+        self.seen.fetch_max(head.0, Ordering::AcqRel);
     }
 }
 
 impl Memory {
     /// Moves everything forward by an append. Parts that it does more to than add messages are forgotten, and read
     /// again when they are needed.
-    pub(crate) fn apply(mut self, classifier: &Classifier, change: &Change) -> Self {
+    pub(crate) fn apply(mut self, reader: Reader<'_>, change: &Change) -> Self {
         let added = self.state.as_ref().and_then(|state| change.added(state));
         let (profile, context) = (self.profile.take(), self.context.take());
         if let Some(added) = &added {
-            self.profile = profile.and_then(|profile| profile.follow(classifier, added));
+            self.profile = profile.and_then(|profile| profile.follow(reader, added));
             self.context = context.and_then(|context| context.follow(change, added));
             if let Some(context) = &mut self.context {
-                context.lay_out_next(classifier);
+                context.lay_out_next(reader.classifier);
             }
         }
         self.contents.apply(change);

@@ -2,6 +2,7 @@
 
 use super::{Memory, Scope};
 use crate::error::Error;
+use segue_core::entry::Seq;
 use segue_core::scope::Key;
 use segue_core::state::State;
 use segue_store::Store;
@@ -132,7 +133,7 @@ impl Entered<'_> {
             return Ok(self.memory.state.clone());
         }
         self.forget();
-        self.memory.state = store.load(&self.scope.key).await?;
+        self.load(store).await?;
         Ok(self.memory.state.clone())
     }
 
@@ -140,14 +141,23 @@ impl Entered<'_> {
     /// read.
     pub(crate) async fn state(&mut self, store: &dyn Store) -> Result<Arc<State>, Error> {
         if self.memory.state.is_none() {
-            self.memory.state = store.load(&self.scope.key).await?;
+            self.load(store).await?;
         }
         Ok(self.memory.state.clone().unwrap_or_else(|| Arc::new(State::empty(self.scope.key.clone()))))
     }
 
-    /// Takes the memory out while something is appended. It is put back once that is durable; where it is not, or where
-    /// nobody waits for it any more, everything is read again.
-    pub(crate) fn take(&mut self) -> Memory {
+    async fn load(&mut self, store: &dyn Store) -> Result<(), Error> {
+        self.memory.state = store.load(&self.scope.key).await?;
+        if let Some(state) = &self.memory.state {
+            self.scope.saw(state.head);
+        }
+        Ok(())
+    }
+
+    /// Takes the memory out while entries up to a head are appended. It is put back once they are durable; where they are
+    /// not, or where nobody waits for it any more, everything is read again.
+    pub(crate) fn take(&mut self, head: Seq) -> Memory {
+        self.scope.writes(head);
         std::mem::take(&mut *self.memory)
     }
 
@@ -202,8 +212,11 @@ mod tests {
         for n in 1..50 {
             registry.enter(&key(n)).await;
         }
-        assert!(registry.live().slots.len() <= 5);
-        assert_eq!(registry.live().slots.len(), registry.live().order.len());
+        let (slots, order) = {
+            let live = registry.live();
+            (live.slots.len(), live.order.len())
+        };
+        assert!(slots <= 5 && slots == order, "{slots} {order}");
         assert!(Arc::ptr_eq(&held, &registry.get(&key(0))));
     }
 
@@ -221,8 +234,9 @@ mod tests {
     #[tokio::test]
     async fn turns_of_one_scope_wait_and_those_of_others_do_not() {
         let registry = Registry::new(4);
-        let first = registry.enter(&key(1)).await;
-        let mut second = Box::pin(registry.enter(&key(1)));
+        let one = key(1);
+        let first = registry.enter(&one).await;
+        let mut second = Box::pin(registry.enter(&one));
         let mut context = std::task::Context::from_waker(std::task::Waker::noop());
         assert!(second.as_mut().poll(&mut context).is_pending());
         registry.enter(&key(2)).await;

@@ -4,11 +4,12 @@
 //! or read back. A long session is therefore read from a fixed place, which moves in steps.
 
 use super::change::Added;
+use crate::context::Budget;
 use crate::history::Told;
 use segue_core::message::{Message, Role};
 use segue_core::session::Number;
 use segue_core::state::State;
-use segue_signals::context::{EstimatedTokens, TokenCounter};
+use segue_signals::context::TokenCounter;
 use segue_signals::{Classifier, KEPT_MAX, Profile, Remark};
 
 /// The place from which a long session is looked at moves by so many messages.
@@ -23,8 +24,24 @@ const SAID_CHARS_MAX: usize = 2_000;
 /// A longer message is read at once: of many scopes that wait for an answer, not all is kept.
 const UNREAD_BYTES_MAX: usize = 4_096;
 
-/// What a message costs besides its text, in tokens: its role and its limits.
-const MESSAGE_TOKENS: u64 = 4;
+/// What messages are read with.
+#[derive(Clone, Copy)]
+pub(crate) struct Reader<'a> {
+    pub(crate) classifier: &'a Classifier,
+    /// The one counter of tokens: a session is as full as its context would be.
+    pub(crate) counter: &'a dyn TokenCounter,
+}
+
+impl Reader<'_> {
+    /// Counts what a message takes in a context.
+    fn tokens(self, message: &Message) -> u64 {
+        self.budget().message(message)
+    }
+
+    fn budget(&self) -> Budget<'_> {
+        Budget::of_window(0, self.counter)
+    }
+}
 
 /// What is known about the latest session.
 #[derive(Debug, Clone)]
@@ -38,8 +55,8 @@ pub(crate) struct SessionProfile {
     tokens: u64,
     looked_at: u32,
     messages: u32,
-    /// What the person said last, if it was not read yet.
-    unread: Option<Message>,
+    /// What the person said last, and how many tokens that takes, if it was not read yet.
+    unread: Option<(Message, u64)>,
 }
 
 impl SessionProfile {
@@ -64,13 +81,13 @@ impl SessionProfile {
     }
 
     /// Builds the profile of a session from its newest messages, of which there must be [`SessionProfile::reach`].
-    pub(crate) fn of(classifier: &Classifier, state: &State, session: Number, told: &[Told]) -> Self {
+    pub(crate) fn of(reader: Reader<'_>, state: &State, session: Number, told: &[Told]) -> Self {
         let mut profile = Self::empty(session);
         let readable =
             told.iter().filter_map(|told| told.message.as_ref().map(|message| (told.role, message)));
         let older = readable.clone().count().saturating_sub(KEPT_MAX);
         for (at, (role, message)) in readable.enumerate() {
-            profile.add(classifier, role, message);
+            profile.add(reader, role, message, reader.tokens(message));
             if at >= older {
                 profile.keep(role, message);
             }
@@ -81,11 +98,12 @@ impl SessionProfile {
     }
 
     /// Takes in what was added to the session; nothing if it is time to read from another place.
-    pub(super) fn follow(self: Box<Self>, classifier: &Classifier, added: &Added) -> Option<Box<Self>> {
+    pub(super) fn follow(self: Box<Self>, reader: Reader<'_>, added: &Added) -> Option<Box<Self>> {
         let mut profile = Some(self).filter(|profile| profile.session == added.session)?;
         for item in &added.items {
             let message = item.told.message.as_ref()?;
-            profile = profile.add_written(classifier, item.told.role, message)?;
+            let tokens = item.cost(&reader.budget());
+            profile = profile.add_written(reader, item.told.role, message, tokens)?;
         }
         Some(profile)
     }
@@ -96,45 +114,47 @@ impl SessionProfile {
     /// then nobody waits.
     fn add_written(
         self: Box<Self>,
-        classifier: &Classifier,
+        reader: Reader<'_>,
         role: Role,
         message: &Message,
+        tokens: u64,
     ) -> Option<Box<Self>> {
-        let mut profile = self.caught_up(classifier)?;
+        let mut profile = self.caught_up(reader)?;
         match role {
             Role::User if message.bytes() <= UNREAD_BYTES_MAX => {
-                profile.unread = Some(message.clone());
+                profile.unread = Some((message.clone(), tokens));
                 Some(profile)
             }
             Role::User | Role::Assistant | Role::Tool | Role::System => {
-                profile.read(classifier, role, message)
+                profile.read(reader, role, message, tokens)
             }
         }
     }
 
     /// Reads what was not read yet; nothing if it is time to look from another place.
-    pub(crate) fn caught_up(mut self: Box<Self>, classifier: &Classifier) -> Option<Box<Self>> {
+    pub(crate) fn caught_up(mut self: Box<Self>, reader: Reader<'_>) -> Option<Box<Self>> {
         match self.unread.take() {
-            Some(message) => self.read(classifier, Role::User, &message),
+            Some((message, tokens)) => self.read(reader, Role::User, &message, tokens),
             None => Some(self),
         }
     }
 
     fn read(
         mut self: Box<Self>,
-        classifier: &Classifier,
+        reader: Reader<'_>,
         role: Role,
         message: &Message,
+        tokens: u64,
     ) -> Option<Box<Self>> {
-        self.add(classifier, role, message);
+        self.add(reader, role, message, tokens);
         self.keep(role, message);
         self.messages += 1;
         (Self::reach(self.messages) == self.looked_at).then_some(self)
     }
 
-    fn add(&mut self, classifier: &Classifier, role: Role, message: &Message) {
-        classifier.observe(&mut self.profile, voice(role, message), &message.text);
-        self.tokens += EstimatedTokens.count(&message.text) + MESSAGE_TOKENS;
+    fn add(&mut self, reader: Reader<'_>, role: Role, message: &Message, tokens: u64) {
+        reader.classifier.observe(&mut self.profile, voice(role, message), &message.text);
+        self.tokens += tokens;
         self.looked_at += 1;
     }
 
@@ -151,9 +171,9 @@ impl SessionProfile {
         self.said.push((role, message.text[..end].to_owned()));
     }
 
-    /// Estimates how many tokens the whole session takes, a message more included.
-    pub(crate) fn tokens_with(&self, text: &str) -> u64 {
-        let more = EstimatedTokens.count(text) + MESSAGE_TOKENS;
+    /// Tells how many tokens the whole session takes, a message more included.
+    pub(crate) fn tokens_with(&self, reader: Reader<'_>, text: &str) -> u64 {
+        let more = reader.budget().text(text);
         let seen = u64::from(self.looked_at.max(1));
         // What was not looked at is taken to be as long as what was.
         self.tokens * u64::from(self.messages.max(self.looked_at)) / seen + more

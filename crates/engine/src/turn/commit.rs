@@ -94,10 +94,10 @@ impl Engine {
             }
             let append = Append::of(fresh.into(), prior, &mut decided, id.cloned());
             let change = Change::of(&append, &decided, request);
-            let memory = entered.take();
+            let memory = entered.take(change.next.head);
             // The memory moves forward while the store writes.
             let (done, memory) =
-                tokio::join!(self.store.append(append), async { memory.apply(&self.classifier, &change) });
+                tokio::join!(self.store.append(append), async { memory.apply(self.reader(), &change) });
             match done {
                 Ok(()) => {
                     entered.put(memory);
@@ -105,9 +105,13 @@ impl Engine {
                     self.carry_out(&decided).await;
                     return Ok(Committed::Done(Box::new(decided)));
                 }
-                Err(segue_store::Error::Conflict { .. }) => {}
+                // Another one wrote, perhaps for the agents.
+                Err(segue_store::Error::Conflict { .. }) => entered.wake(),
                 Err(segue_store::Error::Duplicate { seq }) => return Ok(Committed::Again(seq)),
-                Err(error) => return Err(error.into()),
+                Err(error) => {
+                    entered.wake();
+                    return Err(error.into());
+                }
             }
         }
         Err(Error::Busy { scope: scope.clone() })

@@ -2,6 +2,7 @@
 
 pub(crate) mod commit;
 mod effects;
+pub(crate) mod identity;
 pub mod inbound;
 mod naming;
 pub(crate) mod observe;

@@ -45,7 +45,7 @@ impl Engine {
         state: &State,
     ) -> Option<&'a SessionProfile> {
         let known = entered.profile.take();
-        entered.profile = match known.and_then(|profile| profile.caught_up(&self.classifier)) {
+        entered.profile = match known.and_then(|profile| profile.caught_up(self.reader())) {
             Some(profile) => Some(profile),
             None => self.read_profile(state).await,
         };
@@ -56,7 +56,7 @@ impl Engine {
         let latest = state.latest()?;
         let reach = SessionProfile::reach(state.messages_of(latest)) as usize;
         match self.messages(state, latest, reach).await {
-            Ok(told) => Some(Box::new(SessionProfile::of(&self.classifier, state, latest, &told))),
+            Ok(told) => Some(Box::new(SessionProfile::of(self.reader(), state, latest, &told))),
             Err(error) => {
                 tracing::warn!(scope = %state.scope, %error, "the latest session cannot be read; it goes on");
                 None
@@ -120,7 +120,7 @@ impl Engine {
             Some(shift) => meaning(Relevance::scored(shift.complement(), judgement.relevance.evidence)),
             None => meaning(judgement.relevance),
         };
-        let used = judge_use(profile.tokens_with(text), turn.window);
+        let used = judge_use(profile.tokens_with(self.reader(), text), turn.window);
         observed.window = Filling {
             band: match used.band {
                 ContextBand::Healthy => Window::Healthy,

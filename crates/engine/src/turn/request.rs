@@ -144,6 +144,18 @@ impl Request {
         }
     }
 
+    /// Returns the message that it carries.
+    pub(crate) fn message_mut(&mut self) -> Option<&mut Message> {
+        match self {
+            Self::Say(_, message)
+            | Self::Reply(_, message, _)
+            | Self::Keep(_, message)
+            | Self::Stated(message, _) => Some(message),
+            Self::New(first) => first.as_mut(),
+            _ => None,
+        }
+    }
+
     /// Finds out what the request means for a scope as it is.
     pub(crate) async fn resolve(
         &self,
