@@ -14,8 +14,8 @@ use crate::recall::meaning::named;
 use crate::recall::session_vectors::Gists;
 use crate::request::Request;
 use crate::route::{route, user};
-use crate::scope::Registry;
 use crate::scope::session_profile::Reader;
+use crate::scope::{Registry, Watch};
 use crate::turn::commit::Committed;
 use crate::turn::identity::identity;
 use crate::words::{self, Language};
@@ -66,7 +66,8 @@ pub struct Engine {
     /// Who reads sessions with the encoder: one at a time.
     pub(crate) reading: Semaphore,
     pub(crate) gists: Gists,
-    pub(crate) scopes: Registry,
+    pub(crate) scopes: Arc<Registry>,
+    pub(crate) watch: Watch,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) ids: Arc<dyn Ids>,
     stamps: Stamps,
@@ -115,7 +116,8 @@ impl Engine {
             lexicon: Lexicon::new(Arc::clone(&classifier), named)?,
             reading: Semaphore::new(1),
             gists: Gists::default(),
-            scopes: Registry::new(config.limits.scopes_cached_max),
+            scopes: Arc::new(Registry::new(config.limits.scopes_cached_max)),
+            watch: Watch::default(),
             clock: Arc::new(SystemClock),
             ids: Arc::new(RandomIds),
             stamps: Stamps::default(),

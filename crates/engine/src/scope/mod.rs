@@ -12,10 +12,12 @@ pub(crate) mod interrupts;
 mod known_contents;
 mod registry;
 pub(crate) mod session_profile;
+mod watch;
 
 pub(crate) use change::{Added, Change};
 pub(crate) use known_contents::{content, content_mut, stored};
 pub(crate) use registry::{Entered, Registry};
+pub(crate) use watch::Watch;
 
 use crate::context::ContextCache;
 use interrupts::Interrupts;

@@ -66,6 +66,18 @@ impl Registry {
         scope
     }
 
+    /// Returns a scope if it is live.
+    pub(super) fn find(&self, key: &Key) -> Option<Arc<Scope>> {
+        self.live().slots.get(key).map(|slot| Arc::clone(&slot.scope))
+    }
+
+    /// Wakes the agents of all scopes.
+    pub(super) fn wake_all(&self) {
+        for slot in self.live().slots.values() {
+            slot.scope.interrupts.wake();
+        }
+    }
+
     /// Waits for a scope's turn.
     pub(crate) async fn enter(&self, key: &Key) -> Entered<'_> {
         let scope = self.get(key);

@@ -96,6 +96,7 @@ impl Tasks {
         let state = self.engine.state(&self.scope).await?;
         let task = state.extras.tasks.get(&number);
         let task = task.ok_or(Refusal::Task(TaskRefusal::NoTask(number)))?;
+        self.engine.watch.begin(&self.engine.scopes, self.engine.store()).await?;
         Ok(TaskSession::new(self.engine.clone(), self.scope.clone(), number, task.id))
     }
 

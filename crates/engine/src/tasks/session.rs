@@ -216,8 +216,8 @@ impl TaskSession {
     /// Returns what the person said since the last check, in order, each message once (C-4); the work goes on with
     /// it. When nothing was said it costs one atomic load, so call it between any two steps.
     ///
-    /// It hears what comes through this engine; messages that another process wrote are found by
-    /// [`TaskSession::look_for_interrupts`].
+    /// What another process wrote is heard as soon as the store tells of it: on SQLite within a second.
+    /// [`TaskSession::look_for_interrupts`] asks the store at once.
     pub async fn check_interrupts(&self) -> Result<Vec<Interruption>, Error> {
         if self.is_quiet() {
             return Ok(Vec::new());
