@@ -77,7 +77,6 @@ pub struct Engine {
 /// A message that was checked and routed.
 pub(crate) struct Admitted {
     pub(crate) turn: Turn,
-    pub(crate) user: Option<String>,
     pub(crate) role: Role,
     pub(crate) message: Message,
     pub(crate) session: Option<Number>,
@@ -195,7 +194,7 @@ impl Engine {
     /// When this returns, the message is durable. A second delivery of a message with the same id changes
     /// nothing and gets the same answer.
     pub async fn receive(&self, inbound: Inbound) -> Result<Outcome, Error> {
-        let Admitted { mut turn, user, role, message, session } = self.admit(inbound)?;
+        let Admitted { mut turn, role, message, session } = self.admit(inbound)?;
         if role != Role::User {
             let request = match session {
                 Some(session) => Request::Reply(role, message, session),
@@ -247,7 +246,7 @@ impl Engine {
         let turn = self.turn(scope, user.as_deref(), at, &message.text);
         // A stamp that is not believed is kept as it was given.
         message.given_at = (turn.at < kept(at)).then(|| kept(at));
-        Ok(Admitted { turn, user, role, message, session })
+        Ok(Admitted { turn, role, message, session })
     }
 
     /// Does what a program or an operator asks of a scope.
