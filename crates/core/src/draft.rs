@@ -44,7 +44,7 @@ impl Draft {
     pub fn push(&mut self, mut body: Body) -> Result<Seq, Refusal> {
         let at = self.effective_now();
         if let Body::Message(_, message) = &mut body {
-            message.given_at = (self.now < at).then_some(self.now);
+            message.given_at = message.given_at.or((self.now < at).then_some(self.now));
         }
         let opens = matches!(
             body,

@@ -125,9 +125,15 @@ impl Message {
         Self { text: text.into(), ..Self::default() }
     }
 
-    /// Returns how many bytes its text and its reasoning have.
+    /// Returns how many bytes it carries: its text, its calls with their arguments, its reasoning and its ids.
     pub fn bytes(&self) -> usize {
-        let reasoning = self.reasoning.iter().map(|one| one.text.len() + one.signature.len());
-        self.text.len() + reasoning.sum::<usize>()
+        let of = |text: &Option<String>| text.as_ref().map_or(0, String::len);
+        let calls = self.tool_calls.iter().map(|call| call.id.len() + call.name.len() + call.arguments.len());
+        let reasoning = self.reasoning.iter();
+        let reasoning =
+            reasoning.map(|one| one.text.len() + one.signature.len() + of(&one.id) + one.model.len());
+        let id = self.message_id.as_ref().map_or(0, |id| id.0.len());
+        let ids = id + of(&self.sender) + of(&self.tool_call_id);
+        self.text.len() + calls.sum::<usize>() + reasoning.sum::<usize>() + ids
     }
 }

@@ -1,5 +1,6 @@
 //! Where time and fresh ids come from: the only place that asks the machine for them.
 
+use jiff::SignedDuration;
 use segue_core::Timestamp;
 use segue_core::session::Id;
 
@@ -36,6 +37,32 @@ impl Clock for SystemClock {
         static BEGAN: std::sync::OnceLock<std::time::Instant> = std::sync::OnceLock::new();
         let began = *BEGAN.get_or_init(std::time::Instant::now);
         u64::try_from(began.elapsed().as_micros()).unwrap_or(u64::MAX)
+    }
+}
+
+/// How far a time stamp may be ahead of the machine's clock before it is not believed.
+const AHEAD_MAX: SignedDuration = SignedDuration::from_hours(24);
+
+/// Whether time stamps of messages are compared with the machine's clock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Stamps {
+    /// One that is more than a day ahead is not believed: one year 9999 would stop the clock of its scope.
+    #[default]
+    Checked,
+    /// All are believed: a recorded conversation has its own time.
+    Trusted,
+}
+
+impl Stamps {
+    /// Returns the time that is believed.
+    pub(crate) fn believed(self, at: Timestamp, clock: &dyn Clock) -> Timestamp {
+        match self {
+            Self::Trusted => at,
+            Self::Checked => {
+                let now = clock.now();
+                if at.duration_since(now) > AHEAD_MAX { now } else { at }
+            }
+        }
     }
 }
 

@@ -1,24 +1,23 @@
 //! The road of a message, and the only road: route, command, observe, decide, commit.
 
-use crate::beside::Beside;
-use crate::clock::{Clock, Ids, RandomIds, SystemClock, kept};
+use crate::clock::{Clock, Ids, RandomIds, Stamps, SystemClock, kept};
 use crate::commands::{self, Parsed, Slash};
-use crate::commit::Committed;
 use crate::config::Language::Auto;
 use crate::config::{self, Config, UnknownCommand};
-use crate::context::Recents;
 use crate::control::{Control, Counters};
 use crate::error::Error;
-use crate::gists::Gists;
 use crate::inbound::{Inbound, Target};
-use crate::meaning::named;
-use crate::outcome::Outcome;
-use crate::pins::{Host, Texts};
+use crate::outcome::tell::unmoved;
+use crate::outcome::{Outcome, Wants};
+use crate::pins::Host;
+use crate::recall::meaning::named;
+use crate::recall::session_vectors::Gists;
 use crate::request::Request;
 use crate::route::{route, user};
-use crate::states::States;
-use crate::tasks::{bell::Bells, contents::Contents};
-use crate::telling::unmoved;
+use crate::scope::session_profile::Reader;
+use crate::scope::{Registry, Watch};
+use crate::turn::commit::Committed;
+use crate::turn::identity::identity;
 use crate::words::{self, Language};
 use segue_core::Timestamp;
 use segue_core::decision::Action;
@@ -29,6 +28,7 @@ use segue_core::scope;
 use segue_core::session::Number;
 use segue_core::state::State;
 use segue_signals::Classifier;
+use segue_signals::context::{OpenAiTokens, TokenCounter};
 use segue_signals::judge::Embedder;
 use segue_signals::kin::Lexicon;
 use segue_store::Store;
@@ -62,24 +62,30 @@ pub struct Engine {
     pub(crate) config: Config,
     pub(crate) classifier: Arc<Classifier>,
     pub(crate) embedder: Arc<Embedder>,
+    pub(crate) counter: Arc<dyn TokenCounter>,
     pub(crate) control: Arc<Control>,
     pub(crate) lexicon: Lexicon,
     /// Who reads sessions with the encoder: one at a time.
     pub(crate) reading: Semaphore,
     pub(crate) gists: Gists,
-    pub(crate) states: States,
+    pub(crate) scopes: Arc<Registry>,
+    pub(crate) watch: Watch,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) ids: Arc<dyn Ids>,
-    pub(crate) bells: Bells,
-    pub(crate) contents: Contents,
+    stamps: Stamps,
     pub(crate) host: Option<Arc<dyn Host>>,
-    pub(crate) texts: Texts,
-    pub(crate) recents: Recents,
-    pub(crate) beside: Beside,
+}
+
+/// A message that was checked and routed.
+pub(crate) struct Admitted {
+    pub(crate) turn: Turn,
+    pub(crate) role: Role,
+    pub(crate) message: Message,
+    pub(crate) session: Option<Number>,
 }
 
 /// What a turn goes by.
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub(crate) struct Turn {
     pub(crate) scope: scope::Key,
     pub(crate) at: Timestamp,
@@ -105,31 +111,23 @@ impl Engine {
         if let Err(error) = store.sweep().await {
             tracing::warn!(%error, "dropped sessions could not be deleted; it is tried again at the next start");
         }
-        let states = States::new(config.limits.scopes_cached_max);
         let classifier = Arc::new(Classifier::builtin()?);
-        let control = Arc::new(Control::new(&config, &|_| None));
-        let lexicon = Lexicon::new(Arc::clone(&classifier), named)?;
-        let (clock, ids) = (Arc::new(SystemClock), Arc::new(RandomIds));
-        let (bells, contents, texts) = (Bells::default(), Contents::default(), Texts::default());
-        let (host, recents, beside, gists) = (None, Recents::default(), Beside::default(), Gists::default());
         Ok(Self {
+            control: Arc::new(Control::new(&config, &|_| None)),
+            lexicon: Lexicon::new(Arc::clone(&classifier), named)?,
+            reading: Semaphore::new(1),
+            gists: Gists::default(),
+            scopes: Arc::new(Registry::new(config.limits.scopes_cached_max)),
+            watch: Watch::default(),
+            clock: Arc::new(SystemClock),
+            ids: Arc::new(RandomIds),
+            stamps: Stamps::default(),
+            host: None,
+            counter: Arc::new(OpenAiTokens::new()),
             store,
             config,
             classifier,
             embedder: Arc::default(),
-            control,
-            lexicon,
-            reading: Semaphore::new(1),
-            gists,
-            states,
-            clock,
-            ids,
-            bells,
-            contents,
-            host,
-            texts,
-            recents,
-            beside,
         })
     }
 
@@ -137,6 +135,27 @@ impl Engine {
     #[must_use]
     pub fn with(self, clock: Arc<dyn Clock>, ids: Arc<dyn Ids>) -> Self {
         Self { clock, ids, ..self }
+    }
+
+    /// Counts tokens in another way, for contexts and for how full a session is. Usually it is OpenAI's `o200k_base`.
+    #[must_use]
+    pub fn with_counter(self, counter: Arc<dyn TokenCounter>) -> Self {
+        Self { counter, ..self }
+    }
+
+    /// Returns what counts tokens.
+    pub fn counter(&self) -> &dyn TokenCounter {
+        self.counter.as_ref()
+    }
+
+    pub(crate) fn reader(&self) -> Reader<'_> {
+        Reader { classifier: &self.classifier, counter: self.counter.as_ref() }
+    }
+
+    /// Believes all time stamps, also those that are ahead of the clock: for recorded conversations.
+    #[must_use]
+    pub fn trusting_stamps(self) -> Self {
+        Self { stamps: Stamps::Trusted, ..self }
     }
 
     /// Lets models be asked that need a key: `keys` finds one by the name of its environment variable, which this
@@ -178,17 +197,7 @@ impl Engine {
     /// When this returns, the message is durable. A second delivery of a message with the same id changes
     /// nothing and gets the same answer.
     pub async fn receive(&self, inbound: Inbound) -> Result<Outcome, Error> {
-        let Inbound { at, to, role, mut message, session } = inbound;
-        // Channels that have no ids send blank ones: no two messages are the same one by that.
-        message.message_id = message.message_id.filter(|id| !id.0.trim().is_empty());
-        self.check(role, &message)?;
-        let (scope, user) = match to {
-            Target::Scope(scope) => (scope, None),
-            Target::Address(address) => {
-                (route(&self.config.routing, &address), user(&self.config.routing, &address))
-            }
-        };
-        let mut turn = self.turn(scope, user.as_deref(), at, &message.text);
+        let Admitted { mut turn, role, message, session } = self.admit(inbound)?;
         if role != Role::User {
             let request = match session {
                 Some(session) => Request::Reply(role, message, session),
@@ -225,6 +234,24 @@ impl Engine {
         }
     }
 
+    /// Checks a message, gives it its identity and finds its scope.
+    pub(crate) fn admit(&self, inbound: Inbound) -> Result<Admitted, Error> {
+        let Inbound { at, to, role, mut message, session } = inbound;
+        self.check(role, &message)?;
+        message.message_id = identity(&to, &message);
+        let (scope, user) = match to {
+            Target::Scope(scope) => (scope, None),
+            Target::Address(from) if self.config.routing.refuses(&from) => {
+                return Err(Error::BlankPeer { channel: from.channel });
+            }
+            Target::Address(from) => (route(&self.config.routing, &from), user(&self.config.routing, &from)),
+        };
+        let turn = self.turn(scope, user.as_deref(), at, &message.text);
+        // A stamp that is not believed is kept as it was given.
+        message.given_at = (turn.at < kept(at)).then(|| kept(at));
+        Ok(Admitted { turn, role, message, session })
+    }
+
     /// Does what a program or an operator asks of a scope.
     pub async fn request(
         &self,
@@ -245,18 +272,10 @@ impl Engine {
         self.find_state(scope).await?.ok_or_else(|| Error::NoScope { scope: scope.clone() })
     }
 
-    /// Loads the state of a scope, if there is one: from memory, if the store says that it still holds.
+    /// Loads the state of a scope, if there is one: from memory, if the store says that it still holds. It waits for the
+    /// scope's turn, so it must not be called in one.
     pub(crate) async fn find_state(&self, scope: &scope::Key) -> Result<Option<Arc<State>>, Error> {
-        if let Some(state) = self.states.known(scope)
-            && self.store.head(scope).await? == Some(state.head)
-        {
-            return Ok(Some(state));
-        }
-        let state = self.store.load(scope).await?;
-        if let Some(state) = &state {
-            self.states.learn(state);
-        }
-        Ok(state)
+        self.scopes.enter(scope).await.checked(self.store.as_ref()).await
     }
 
     pub(crate) fn turn(&self, scope: scope::Key, user: Option<&str>, at: Timestamp, text: &str) -> Turn {
@@ -268,18 +287,19 @@ impl Engine {
             Auto | config::Language::En | config::Language::Zh => LanguageBy::Message,
         };
         let window = self.config.context_window_for(&scope, user);
-        Turn { scope, at: kept(at), policy, language, language_by, window, spoken: None }
+        let at = kept(self.stamps.believed(at, self.clock.as_ref()));
+        Turn { scope, at, policy, language, language_by, window, spoken: None }
     }
 
     pub(crate) fn check(&self, role: Role, message: &Message) -> Result<(), Error> {
         let limits = &self.config.limits;
-        let (bytes, max) = (message.bytes(), limits.message_bytes_max);
-        if bytes > max {
-            return Err(Error::TooLong { bytes, max });
-        }
         let bytes = message.message_id.as_ref().map_or(0, |id| id.0.len());
         if bytes > limits.message_id_bytes_max {
             return Err(Error::IdTooLong { bytes, max: limits.message_id_bytes_max });
+        }
+        let (bytes, max) = (message.bytes(), limits.message_bytes_max);
+        if bytes > max {
+            return Err(Error::TooLong { bytes, max });
         }
         // A tool may answer with nothing, and an agent may call a tool without a word.
         let may_be_empty = match role {
@@ -346,16 +366,39 @@ impl Engine {
 
     /// Decides and commits a request, and tells what came of it.
     pub(crate) async fn ask(&self, turn: &Turn, request: &Request) -> Result<Outcome, Error> {
-        match self.commit(turn, request).await? {
+        let committed = self.commit(turn, request).await?;
+        if let Committed::Again(seq) = committed
+            && let Some((turn, request)) = self.under_own_id(turn, request, seq).await?
+        {
+            let committed = self.commit(&turn, &request).await?;
+            return self.tell(&turn, &request, committed).await;
+        }
+        self.tell(turn, request, committed).await
+    }
+
+    /// Tells what came of a request.
+    async fn tell(&self, turn: &Turn, request: &Request, committed: Committed) -> Result<Outcome, Error> {
+        match committed {
             Committed::Doubtful(_) => Err(Error::Busy { scope: turn.scope.clone() }),
-            Committed::Done(decided) if decided.notice().is_none() => {
-                self.dressed(turn, self.told(turn, *decided)).await
-            }
             Committed::Done(decided) => {
-                let turn = self.in_spoken_language(turn.clone()).await?;
-                self.dressed(&turn, self.told(&turn, *decided)).await
+                // Most turns say nothing to the person, and need no language.
+                let spoken = match decided.notice() {
+                    None => turn.clone(),
+                    Some(_) => self.in_spoken_language(turn.clone()).await?,
+                };
+                let mut outcome = self.dressed(&spoken, self.told(&spoken, *decided)).await?;
+                outcome.wants = self.wanted(request, &outcome).await;
+                Ok(outcome)
             }
-            Committed::Again(seq) => self.told_again(turn, seq).await,
+            Committed::Again(seq) => {
+                let mut outcome = self.told_again(turn, seq).await?;
+                // Who was cut off before the answer was written gets it now.
+                outcome.wants = match self.is_answered(&outcome).await {
+                    true => Wants::Nothing,
+                    false => self.wanted(request, &outcome).await,
+                };
+                Ok(outcome)
+            }
             Committed::Refused(refused, state) => {
                 let turn = &self.in_spoken_language(turn.clone()).await?;
                 let reply = commands::refused(turn.language, &state, Some(request), &refused);

@@ -25,6 +25,15 @@ pub enum Error {
     /// There is nothing in the message.
     #[error("the message is empty; nothing was stored")]
     Empty,
+    /// The channel gave the person a blank id.
+    #[error(
+        "the id of the peer on {channel} is blank, and two people with blank ids would share a conversation; nothing was \
+         stored. `session.blank_peer = \"main\"` takes such messages into the main conversation"
+    )]
+    BlankPeer {
+        /// The channel.
+        channel: String,
+    },
     /// A recall without a query.
     #[error("there is nothing to look for: a recall needs a query")]
     NoQuery,
@@ -76,6 +85,7 @@ impl Error {
             Self::NoQuery
             | Self::NoRationale
             | Self::IdTooLong { .. }
+            | Self::BlankPeer { .. }
             | Self::NoScope { .. }
             | Self::Pins { .. }
             | Self::Refused(_)

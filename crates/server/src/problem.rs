@@ -181,7 +181,7 @@ impl From<Error> for Problem {
         let detail = error.to_string();
         match error {
             Error::TooLong { .. } => Self::too_large(detail),
-            Error::IdTooLong { .. } | Error::Empty => Self::wrong(detail),
+            Error::IdTooLong { .. } | Error::BlankPeer { .. } | Error::Empty => Self::wrong(detail),
             Error::NoQuery => Self::wrong(detail).hint("send \"query\""),
             Error::NoRationale => Self::wrong(detail).hint("send \"why\""),
             Error::Busy { .. } => Self::unavailable(detail),

@@ -20,10 +20,11 @@ pub trait TokenCounter: Send + Sync {
 ///
 /// The vocabulary takes tens of milliseconds and megabytes to load, so it is loaded when the first
 /// text is counted and not before.
-#[derive(Default)]
-pub struct OpenAiTokens {
-    vocabulary: OnceLock<Option<tiktoken_rs::CoreBPE>>,
-}
+#[derive(Clone, Copy, Debug, Default)]
+pub struct OpenAiTokens;
+
+/// One vocabulary for all counters of a process.
+static VOCABULARY: OnceLock<Option<tiktoken_rs::CoreBPE>> = OnceLock::new();
 
 /// The longest piece that is given to the vocabulary at once: its time grows faster than the text
 /// where there are no spaces.
@@ -33,19 +34,13 @@ impl OpenAiTokens {
     /// Makes a counter; nothing is loaded yet.
     #[must_use]
     pub fn new() -> Self {
-        Self::default()
-    }
-}
-
-impl std::fmt::Debug for OpenAiTokens {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("OpenAiTokens").finish_non_exhaustive()
+        Self
     }
 }
 
 impl TokenCounter for OpenAiTokens {
     fn count(&self, text: &str) -> u64 {
-        let loaded = self.vocabulary.get_or_init(|| tiktoken_rs::o200k_base().ok());
+        let loaded = VOCABULARY.get_or_init(|| tiktoken_rs::o200k_base().ok());
         match loaded {
             Some(vocabulary) => {
                 pieces(text).map(|piece| vocabulary.encode_ordinary(piece).len() as u64).sum()

@@ -23,7 +23,7 @@ pub async fn run(common: &Common, scope: &scope::Key, last: usize) -> anyhow::Re
     for explained in &explained {
         let decision = &explained.decision;
         let at = layout::time(explained.at, &zone);
-        let session = words::session_named(language, &explained.session, explained.title.as_deref());
+        let session = words::session_named(language, explained.session.number, explained.title.as_deref());
         let session = layout::printable(&session);
         let (action, cause) = (decision.action.name().replace('_', " "), decision.cause);
         out::line(format!("{}  {}", paint::dim(at), paint::strong(format!("{action}: {session}"))))?;

@@ -19,6 +19,8 @@ pub struct Ours {
     turn: usize,
     /// When the last message came, in seconds after the first.
     seconds: i64,
+    /// The session that the last message fell into.
+    answering: Option<Number>,
 }
 
 /// The window that has room for the recent messages, beside the answer and the summary.
@@ -33,7 +35,7 @@ impl Ours {
         let config = Config::load(vec![], &jiff::tz::TimeZone::UTC)?;
         let engine = Engine::open(Arc::new(Sqlite::open(path)?), config).await?;
         let scope = "agent:main:bench:direct:me".parse()?;
-        let mut ours = Self { engine, scope, window: window(), turn: 0, seconds: 0 };
+        let mut ours = Self { engine, scope, window: window(), turn: 0, seconds: 0, answering: None };
         for n in 0..messages {
             let (said, answer) = TALK[n / 2 % TALK.len()];
             let (role, text) = if n % 2 == 0 { (Role::User, said) } else { (Role::Assistant, answer) };
@@ -48,11 +50,11 @@ impl Ours {
         Ok(jiff::Timestamp::from_second(1_772_359_200 + self.seconds)?)
     }
 
-    async fn say(&mut self, role: Role, text: &str) -> Outcome<()> {
+    async fn say(&mut self, role: Role, text: &str, session: Option<Number>) -> Outcome<Number> {
         self.seconds += 5;
         let (to, message) = (Target::Scope(self.scope.clone()), Message::text(text));
-        self.engine.receive(Inbound { at: self.now()?, to, role, message, session: None }).await?;
-        Ok(())
+        let taken = self.engine.receive(Inbound { at: self.now()?, to, role, message, session }).await?;
+        Ok(taken.session)
     }
 
     /// Assembles what the model is given; returns how many messages are shown.
@@ -64,16 +66,16 @@ impl Ours {
     /// Takes the person's message and assembles what the model is given.
     pub async fn hear(&mut self) -> Outcome<()> {
         let (said, _) = TALK[self.turn % TALK.len()];
-        self.say(Role::User, said).await?;
+        self.answering = Some(self.say(Role::User, said, None).await?);
         self.context().await?;
         Ok(())
     }
 
-    /// Takes the agent's message.
+    /// Takes the agent's message, which names the session that it answers, as a host's does.
     pub async fn answer(&mut self) -> Outcome<()> {
         let (_, answer) = TALK[self.turn % TALK.len()];
         self.turn += 1;
-        self.say(Role::Assistant, answer).await
+        self.say(Role::Assistant, answer, self.answering).await.map(drop)
     }
 
     /// The figures are about one session that went on all the time.

@@ -21,7 +21,7 @@ pub use values::{ControlModel, Language, UnknownCommand};
 
 use crate::memory::Keep;
 use crate::retention::Retention;
-use crate::route::{self, DmScope, Links, Routing};
+use crate::route::{self, BlankPeer, DmScope, Links, Routing};
 use jiff::SignedDuration;
 use jiff::civil::Time;
 use jiff::tz::TimeZone;
@@ -226,6 +226,7 @@ impl Config {
         let everyone = reader.overrides(&Path::default());
         reader.contradictions(&Path::default());
         let dm_scope = reader.choice(&at("session.dm_scope"), &DmScope::ALL).unwrap_or_default();
+        let blank_peer = reader.choice(&at("session.blank_peer"), &BlankPeer::ALL).unwrap_or_default();
         let links = links(&mut reader);
         let scopes = scopes(&mut reader);
         let users = users(&mut reader, &links);
@@ -235,7 +236,7 @@ impl Config {
             names.map(|(name, place)| (name.clone(), reader.model(&name, &place))).collect();
         let config = Self {
             store_url: reader.text(&at("store.url")),
-            routing: Routing { dm_scope, links },
+            routing: Routing { dm_scope, links, blank_peer },
             commands: Commands {
                 unknown: reader.choice(&at("commands.unknown"), UnknownCommand::ALL).unwrap_or_default(),
             },

@@ -24,6 +24,7 @@ const KEYS: &[(&str, Form, Reach)] = &[
     ("language", Form::Text, Reach::AnyoneToo),
     ("store.url", Form::Text, Reach::Everyone),
     ("session.dm_scope", Form::Text, Reach::Everyone),
+    ("session.blank_peer", Form::Text, Reach::Everyone),
     ("session.backlog_limit", Form::Number, Reach::AnyoneToo),
     ("session.backlog", Form::Text, Reach::AnyoneToo),
     ("session.identity_links.*", Form::List, Reach::Everyone),

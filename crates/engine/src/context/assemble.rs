@@ -1,48 +1,56 @@
 //! Assembling: reading a session back and laying out what of it is shown.
 
 use super::budget::{Budget, Room};
+use super::cache::{CarriedOver, ContextCache, Turned};
 use super::front::{Front, Part, written};
-use super::laid::Laid;
+use super::last::LastContext;
 use super::layout::{Layout, TooLarge, rolled};
-use super::recent::{CarriedOver, Recent, Turned};
 use super::tail::Tail;
 use super::{Context, Source, Unassembled};
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::history::told;
+use crate::words::Language;
+use crate::words::quoted::{Block, Quote, block, speakers};
 use segue_core::entry::Body;
 use segue_core::message::Role;
 use segue_core::scope;
 use segue_core::session::Number;
 use segue_core::state::State;
-use segue_signals::context::EstimatedTokens;
 use segue_store::{Filter, Reading, Take};
+use std::sync::Arc;
 
 impl Engine {
     /// Assembles the context of a scope's latest session for the window of the configuration.
     pub async fn context(&self, scope: &scope::Key) -> Result<Context, Unassembled> {
         let window = self.config.context_window_for(scope, None);
-        self.assemble(scope, &Budget::of_window(window, &EstimatedTokens)).await
+        self.assemble(scope, &Budget::of_window(window, self.counter.as_ref())).await
     }
 
     /// Assembles the context of a scope's latest session inside a budget.
     pub async fn assemble(&self, scope: &scope::Key, budget: &Budget<'_>) -> Result<Context, Unassembled> {
-        let mut recent = self.recent(scope).await?;
-        let layout = match recent.layout.take().filter(|layout| layout.is_for(budget)) {
+        let mut entered = self.scopes.enter(scope).await;
+        let state = entered.checked(self.store.as_ref()).await?;
+        let state = state.ok_or_else(|| Error::NoScope { scope: scope.clone() })?;
+        let mut cache = match entered.context.take() {
+            Some(cache) => cache,
+            None => self.begin_cache(state).await?,
+        };
+        let layout = match cache.layout.take().filter(|layout| layout.is_for(budget)) {
             Some(layout) => layout,
             None => {
-                recent.laid = None;
-                self.lay_out(&recent, budget).await?
+                cache.last = None;
+                self.lay_out(&cache, budget).await?
             }
         };
-        if let Some(context) = recent.laid.as_ref().and_then(|laid| laid.of_all(&recent)) {
-            recent.layout = Some(layout);
-            self.recents.put(recent);
+        if let Some(context) = cache.last.as_ref().and_then(|last| last.of_all(&cache)) {
+            cache.layout = Some(layout);
+            entered.context = Some(cache);
             return Ok(context);
         }
         let (room, budget) = (layout.room, &Budget { model: Some(&layout.base.model), ..*budget });
         let store = self.store.as_ref();
-        let mut tail = Tail::new(&mut recent, budget, layout.tokens_max());
+        let mut tail = Tail::new(&mut cache, budget, layout.tokens_max());
         tail.fill(store, tail.end(), room.messages).await?;
         let place = match layout.first_shown(&tail) {
             Ok(place) => place,
@@ -61,20 +69,20 @@ impl Engine {
         }
         let context = layout.context(&tail, budget, place, summed_up);
         let is_usual = layout.is_for(budget);
-        let laid = Laid::of(&layout, &tail, place, &context).filter(|_| is_usual);
-        recent.needed = tail.taken();
-        recent.laid = laid;
-        recent.layout = is_usual.then_some(layout);
-        self.recents.put(recent);
+        let last = LastContext::of(&layout, &tail, place, &context).filter(|_| is_usual);
+        cache.needed = tail.taken();
+        cache.last = last;
+        cache.layout = is_usual.then_some(layout);
+        entered.context = Some(cache);
         Ok(context)
     }
 
     /// Lays out what stands in front of a session, and how much room is left behind that.
-    async fn lay_out(&self, recent: &Recent, budget: &Budget<'_>) -> Result<Layout, Unassembled> {
-        let pinned = self.pinned(&recent.state, recent.session).await?;
+    async fn lay_out(&self, cache: &ContextCache, budget: &Budget<'_>) -> Result<Layout, Unassembled> {
+        let pinned = self.pinned(&cache.state, cache.session).await?;
         let budget = &Budget { model: Some(&pinned.model), ..*budget };
         let mut base = Context {
-            session: recent.state.key(recent.session),
+            session: cache.state.key(cache.session),
             front: written(budget, &pinned),
             messages: Vec::new(),
             older: 0,
@@ -84,27 +92,22 @@ impl Engine {
             sources: Vec::new(),
         };
         base.list_given();
-        base.carry_over(recent, budget);
+        base.carry_over(cache, budget);
         let fixed: u64 = base.front.iter().map(|front| front.tokens).sum();
         if fixed >= budget.room() {
             return Err(budget.short(base.named(), fixed + 1).into());
         }
-        let language = self.config.language_for(&recent.state.scope, None);
-        Ok(Layout { base, answer: budget.answer, room: Room::of(budget.room() - fixed), language })
+        let language = self.config.language_for(&cache.state.scope, None);
+        let (room, counter) = (Room::of(budget.room() - fixed), Arc::clone(&self.counter));
+        Ok(Layout { base, answer: budget.answer, room, language, counter })
     }
 
-    /// Returns what is known about the latest session, or begins to read it.
-    async fn recent(&self, scope: &scope::Key) -> Result<Recent, Error> {
-        if let Some(recent) = self.recents.take(scope)
-            && self.store.head(scope).await? == Some(recent.state.head)
-        {
-            return Ok(recent);
-        }
-        let state = self.state(scope).await?;
-        let Some(latest) = state.latest() else { return Err(Error::NoScope { scope: scope.clone() }) };
+    /// Begins to read the latest session.
+    async fn begin_cache(&self, state: Arc<State>) -> Result<Box<ContextCache>, Error> {
+        let Some(latest) = state.latest() else { return Err(Error::NoScope { scope: state.scope.clone() }) };
         let carried = self.carried(&state, latest).await?;
         let turned = self.last_turned(&state, latest).await?;
-        Ok(Recent::new(state, latest, carried, turned))
+        Ok(Box::new(ContextCache::new(state, latest, carried, turned)))
     }
 
     /// Finds the summary that a session began with.
@@ -133,15 +136,18 @@ impl Engine {
 
 impl Context {
     /// Puts the summary that the session began with in front.
-    fn carry_over(&mut self, recent: &Recent, budget: &Budget<'_>) {
-        let Some(carried) = &recent.carried else { return };
-        self.front.push(Front::new(budget, Part::CarryOver, carried.text.clone()));
+    fn carry_over(&mut self, cache: &ContextCache, budget: &Budget<'_>) {
+        let Some(carried) = &cache.carried else { return };
+        let language = Language::of(&carried.text);
+        let from = format!("#{}, {}", carried.from, speakers(language));
+        let text = block(language, Block::CarryOver, &[Quote { from, text: &carried.text }]);
+        self.front.push(Front::new(budget, Part::CarryOver, text));
         self.sources.push(Source {
             part: Part::CarryOver,
             session: self.session.clone(),
             segment: Some(carried.segment),
             messages: 1,
-            why: format!("carried over from session {}", recent.state.key(carried.from)),
+            why: format!("carried over from session {}", cache.state.key(carried.from)),
         });
     }
 

@@ -64,12 +64,12 @@ impl<'a> Budget<'a> {
     }
 
     /// Counts a text that is a message of its own.
-    pub(super) fn text(&self, text: &str) -> u64 {
+    pub(crate) fn text(&self, text: &str) -> u64 {
         self.counter.count(text) + FRAME_TOKENS
     }
 
     /// Counts a message with its calls.
-    pub(super) fn message(&self, message: &Message) -> u64 {
+    pub(crate) fn message(&self, message: &Message) -> u64 {
         let count = |text: &str| self.counter.count(text);
         let calls = message.tool_calls.iter();
         let calls = calls.map(|call| {

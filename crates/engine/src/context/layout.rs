@@ -1,10 +1,10 @@
 //! The layout of a context: which messages are shown, and which are summed up.
 
 use super::budget::{Budget, Room};
+use super::cache::ContextCache;
 use super::cut::{cut, ruler};
 use super::front::{Front, Part};
-use super::recent::Recent;
-use super::rolling::{self, Foreseen};
+use super::rolling;
 use super::tail::{Filled, Item, Tail};
 use super::{Context, Source};
 use crate::config;
@@ -13,7 +13,8 @@ use segue_core::decision::Action;
 use segue_core::message::Role;
 use segue_core::span::Spans;
 use segue_signals::Classifier;
-use segue_signals::context::EstimatedTokens;
+use segue_signals::context::TokenCounter;
+use std::fmt;
 use std::sync::Arc;
 
 /// Why reasoning is not shown.
@@ -21,7 +22,6 @@ const UNTHOUGHT: &str =
     "the model's own reasoning is too long here and left out: it is shown whole or not at all";
 
 /// What a session is laid out by.
-#[derive(Debug)]
 pub(super) struct Layout {
     /// The context with what stands in front of the whole session, and nothing else.
     pub(super) base: Context,
@@ -31,6 +31,14 @@ pub(super) struct Layout {
     pub(super) room: Room,
     /// The language of the notes, as it is set.
     pub(super) language: config::Language,
+    /// Who counts.
+    pub(super) counter: Arc<dyn TokenCounter>,
+}
+
+impl fmt::Debug for Layout {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Layout").field("base", &self.base).finish_non_exhaustive()
+    }
 }
 
 /// Which messages the rolling summary stands for.
@@ -96,12 +104,12 @@ impl Layout {
         if let Some((rolled, noted)) = summed_up {
             self.roll(&mut context, budget, &rolled, &noted);
         }
-        let recent = tail.recent();
-        let in_front = recent.carried.as_ref().map(|carried| carried.seq);
+        let cache = tail.cache();
+        let in_front = cache.carried.as_ref().map(|carried| carried.seq);
         let is_shown = |item: &&Item| item.told.message.is_some() && Some(item.told.seq) != in_front;
         let shown: Vec<&Item> = tail.items(place, tail.end()).filter(is_shown).collect();
         context.older = place.saturating_sub(usize::from(in_front.is_some() && place > 0));
-        list_messages(&mut context, &recent.view, &shown);
+        list_messages(&mut context, &cache.view, &shown);
         list_unthought(&mut context, tail.unthought_from(place));
         context.tokens = context.front.iter().map(|front| front.tokens).sum::<u64>() + tail.cost_from(place);
         context.messages = shown.into_iter().map(|item| Arc::clone(&item.told)).collect();
@@ -123,24 +131,28 @@ impl Layout {
         });
     }
 
-    /// Tells whether a context of a budget is laid out like this, and counted by the estimate.
+    /// Tells whether a context of a budget is laid out like this, and counted by the engine's own counter.
     pub(super) fn is_for(&self, budget: &Budget<'_>) -> bool {
-        let is_estimated = budget.counter.name() == Some(EstimatedTokens::NAME);
-        is_estimated && self.base.window == budget.window && self.answer == budget.answer
+        let counts_alike = budget.counter.name().is_some() && budget.counter.name() == self.counter.name();
+        counts_alike && self.base.window == budget.window && self.answer == budget.answer
     }
 
-    /// Returns the budget of the last context, if it was counted by the estimate.
+    /// Returns the budget of the last context, if that was counted by the engine's own counter.
     pub(super) fn budget(&self) -> Budget<'_> {
         let (window, model) = (self.base.window, Some(&self.base.model));
-        Budget { window, answer: self.answer, counter: &EstimatedTokens, model }
+        Budget { window, answer: self.answer, counter: self.counter.as_ref(), model }
     }
 
-    /// Finds the notes that the next context will need, if that is like the last one and nobody has begun them. It reads
-    /// nothing for that: what is not in memory is found when the context is asked for.
-    pub(super) fn foresee(&self, recent: &mut Recent) -> Option<Foreseen> {
+    /// Writes the notes that the next context will need, if that is like the last one and they are not written. It
+    /// reads nothing for that: what is not in memory is found when the context is asked for.
+    pub(super) fn write_notes_ahead(&self, cache: &mut ContextCache, classifier: &Classifier) {
+        let _ = self.try_write_notes(cache, classifier);
+    }
+
+    fn try_write_notes(&self, cache: &mut ContextCache, classifier: &Classifier) -> Option<()> {
         let budget = self.budget();
-        let is_all = recent.unread().is_empty();
-        let mut tail = Tail::new(recent, &budget, self.tokens_max());
+        let is_all = cache.unread().is_empty();
+        let mut tail = Tail::new(cache, &budget, self.tokens_max());
         let fill = |tail: &mut Tail<'_>, end| {
             (tail.fill_from_memory(end, self.room.messages) == Filled::Yes || is_all).then_some(())
         };
@@ -149,8 +161,7 @@ impl Layout {
         let place = self.first_shown(&tail).ok()?;
         let rolled = rolled(&tail, place)?;
         fill(&mut tail, rolled.end)?;
-        let (from, language) = self.noted(&tail, rolled.end)?;
-        tail.foresee(language, from, rolled.end)
+        self.note(&mut tail, classifier, rolled.end).map(drop)
     }
 }
 
@@ -189,7 +200,7 @@ pub(super) fn rolled(tail: &Tail<'_>, place: usize) -> Option<Rolled> {
     if place > 0 {
         return Some(Rolled { end: place, why: "older messages do not fit any more" });
     }
-    let turned = tail.recent().turned?;
+    let turned = tail.cache().turned?;
     match turned.action {
         Action::ContinueReinject => {
             // Up to the message that came after the pause: so it stays the same while that is worked on.

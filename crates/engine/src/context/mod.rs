@@ -6,18 +6,19 @@
 
 mod assemble;
 mod budget;
+mod cache;
 mod clip;
 mod cut;
 mod front;
-mod laid;
+mod last;
 mod layout;
-mod recent;
 mod rolling;
 mod tail;
 
 pub use budget::{Budget, Short};
+pub(crate) use cache::{ContextCache, Turned};
 pub use front::{Front, Part};
-pub(crate) use recent::{Recents, Stepped};
+pub(crate) use tail::Item;
 
 use crate::error::Error;
 use crate::history::Told;

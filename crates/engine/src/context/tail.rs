@@ -1,12 +1,12 @@
 //! The tail of a session: its newest messages, read back page by page, as far as they are needed.
 
 use super::budget::Budget;
+use super::cache::{ContextCache, IsAll};
 use super::clip::clip;
-use super::recent::{IsAll, Recent};
-use super::rolling::{self, Foreseen, Range};
+use super::rolling::{self, Range};
 use crate::error::Error;
 use crate::history::{Told, told};
-use crate::mind::voice;
+use crate::scope::session_profile::voice;
 use crate::words::Language;
 use segue_core::entry::{Record, Seq};
 use segue_core::segment;
@@ -20,11 +20,11 @@ const PAGE: usize = 64;
 
 /// A message of the tail.
 #[derive(Debug, Clone)]
-pub(super) struct Item {
+pub(crate) struct Item {
     /// The segment that holds it.
-    pub(super) segment: segment::Number,
+    pub(crate) segment: segment::Number,
     /// What was said, clipped where it is too long.
-    pub(super) told: Arc<Told>,
+    pub(crate) told: Arc<Told>,
     /// What is found out about it when that is first asked for.
     known: Arc<Known>,
 }
@@ -40,7 +40,7 @@ struct Known {
 
 /// The newest messages of a session.
 pub(super) struct Tail<'a> {
-    recent: &'a mut Recent,
+    cache: &'a mut ContextCache,
     budget: &'a Budget<'a>,
     /// The most that one message may cost.
     tokens_max: u64,
@@ -62,10 +62,10 @@ pub(super) enum Filled {
 }
 
 impl<'a> Tail<'a> {
-    pub(super) fn new(recent: &'a mut Recent, budget: &'a Budget<'a>, tokens_max: u64) -> Self {
-        let end = recent.view.messages() as usize;
-        let costs = Vec::with_capacity(recent.needed + 2);
-        Self { recent, budget, tokens_max, end, costs, clipped: Vec::new(), unthought: Vec::new() }
+    pub(super) fn new(cache: &'a mut ContextCache, budget: &'a Budget<'a>, tokens_max: u64) -> Self {
+        let end = cache.view.messages() as usize;
+        let costs = Vec::with_capacity(cache.needed + 2);
+        Self { cache, budget, tokens_max, end, costs, clipped: Vec::new(), unthought: Vec::new() }
     }
 
     /// Takes messages until those before `end` cost more than the room is, or there are no more.
@@ -91,21 +91,21 @@ impl<'a> Tail<'a> {
     }
 
     async fn page(&mut self, store: &dyn Store) -> Result<bool, Error> {
-        let unread = self.recent.unread();
+        let unread = self.cache.unread();
         if unread.is_empty() {
             return Ok(false);
         }
         let reading = Reading { take: Take::Newest(PAGE), ..Reading::messages(unread.clone()) };
-        let records = store.read(&self.recent.state.scope, &reading).await?;
+        let records = store.read(&self.cache.state.scope, &reading).await?;
         let is_all = if records.len() < PAGE { IsAll::Yes } else { IsAll::No };
-        self.recent.add_older(records.iter().filter_map(Item::of).collect(), is_all);
+        self.cache.add_older(records.iter().filter_map(Item::of).collect(), is_all);
         Ok(!records.is_empty())
     }
 
     /// Takes the next older message and tells what it costs.
     fn take(&mut self) -> Option<u64> {
-        let item = self.recent.nth_newest(self.costs.len())?;
-        let is_in_front = self.recent.carried.as_ref().is_some_and(|carried| carried.seq == item.told.seq);
+        let item = self.cache.nth_newest(self.costs.len())?;
+        let is_in_front = self.cache.carried.as_ref().is_some_and(|carried| carried.seq == item.told.seq);
         let mut cost = item.cost(self.budget);
         if cost > self.tokens_max
             && let Some(message) = &item.told.message
@@ -126,8 +126,8 @@ impl<'a> Tail<'a> {
     }
 
     /// Returns the session that is read.
-    pub(super) fn recent(&self) -> &Recent {
-        self.recent
+    pub(super) fn cache(&self) -> &ContextCache {
+        self.cache
     }
 
     /// Returns the notes on the messages from one place to before another.
@@ -139,18 +139,13 @@ impl<'a> Tail<'a> {
         to: usize,
     ) -> Arc<str> {
         let write = |tail: &Self| rolling::write(classifier, language, tail.items(from, to));
-        match self.range(language, from, to) {
-            Some(range) => Arc::clone(self.recent.notes.slot(range).get_or_init(|| write(self))),
-            None => write(self),
+        let Some(range) = self.range(language, from, to) else { return write(self) };
+        if let Some(known) = self.cache.notes.get(range) {
+            return known;
         }
-    }
-
-    /// Begins notes that were not begun yet, for somebody to write them.
-    pub(super) fn foresee(&mut self, language: Language, from: usize, to: usize) -> Option<Foreseen> {
-        let range = self.range(language, from, to).filter(|range| !self.recent.notes.has(*range))?;
-        let slot = self.recent.notes.slot(range);
-        let items = self.items(from, to).cloned().collect();
-        Some(Foreseen { slot, language, items, newer: self.items(to, self.end).cloned().collect() })
+        let notes = write(self);
+        self.cache.notes.put(range, Arc::clone(&notes));
+        notes
     }
 
     /// Names the messages from one place to before another, unless notes on them are not the session's alone: how a
@@ -211,7 +206,7 @@ impl<'a> Tail<'a> {
     pub(super) fn item(&self, place: usize) -> Option<&Item> {
         let behind = self.end.checked_sub(place + 1).filter(|behind| *behind < self.costs.len())?;
         let clipped = self.clipped.iter().find(|(clipped, _)| *clipped == place);
-        clipped.map(|(_, item)| item).or_else(|| self.recent.nth_newest(behind))
+        clipped.map(|(_, item)| item).or_else(|| self.cache.nth_newest(behind))
     }
 
     /// Finds the place of a message that was taken.
@@ -222,7 +217,7 @@ impl<'a> Tail<'a> {
 
 impl Item {
     /// Takes a message out of its entry; nothing if it is none.
-    pub(super) fn of(record: &Record) -> Option<Self> {
+    pub(crate) fn of(record: &Record) -> Option<Self> {
         Some(Self { segment: record.segment, told: Arc::new(told(record)?), known: Arc::default() })
     }
 
@@ -236,7 +231,7 @@ impl Item {
     }
 
     /// Returns what the message costs. It is counted once, where that says the same every time.
-    pub(super) fn cost(&self, budget: &Budget<'_>) -> u64 {
+    pub(crate) fn cost(&self, budget: &Budget<'_>) -> u64 {
         let Some(message) = &self.told.message else { return 0 };
         // Which reasoning is shown is a matter of the model.
         let Some(name) = budget.counter.name().filter(|_| message.reasoning.is_empty()) else {

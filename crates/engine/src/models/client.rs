@@ -20,6 +20,9 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long such an answer may pause. Large models on small machines think for long before they speak.
 const READ_TIMEOUT: Duration = Duration::from_secs(120);
 
+/// How long such an answer may take altogether, however steadily it comes.
+pub const STREAM_TIMEOUT: Duration = Duration::from_secs(30 * 60);
+
 /// The client of one model.
 #[derive(Clone)]
 pub struct Client {
@@ -82,10 +85,15 @@ impl Client {
         wire::completion(&bytes)
     }
 
-    /// Asks for an answer that comes piece by piece.
+    /// Asks for an answer that comes piece by piece, within [`STREAM_TIMEOUT`].
     pub async fn stream(&self, messages: &[Message]) -> Result<Deltas, Failure> {
+        self.stream_within(messages, STREAM_TIMEOUT).await
+    }
+
+    /// Asks for an answer that comes piece by piece and is there after some time, or fails.
+    pub async fn stream_within(&self, messages: &[Message], total: Duration) -> Result<Deltas, Failure> {
         let request = self.post(&Request::piecewise(&self.model, messages, &self.manner))?;
-        Ok(Deltas::new(answered(request.send().await?)?))
+        Ok(Deltas::new(answered(request.timeout(total).send().await?)?))
     }
 
     fn post(&self, request: &Request<'_>) -> Result<reqwest::RequestBuilder, Failure> {

@@ -8,6 +8,7 @@
 pub(crate) mod capture;
 mod drift;
 mod host;
+pub mod persona;
 mod port;
 mod read;
 mod repin;
@@ -17,5 +18,4 @@ pub use drift::{Drifted, How};
 pub use host::{Around, Folders, Host};
 pub use port::Carried;
 pub use read::Pinned;
-pub(crate) use read::Texts;
 pub use repin::Repin;

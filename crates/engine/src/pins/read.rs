@@ -10,11 +10,8 @@ use segue_core::entry::Body;
 use segue_core::pins::{self, Held, Model, Pins};
 use segue_core::session::Number;
 use segue_core::state::State;
-use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, LazyLock, Mutex, PoisonError};
-
-/// How many texts are kept in memory. They are found by their hashes, so no session can get another one's.
-const KNOWN_MAX: usize = 64;
+use std::collections::BTreeMap;
+use std::sync::{Arc, LazyLock};
 
 /// What a session is pinned to (L-1).
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,36 +30,8 @@ pub struct Pinned {
     pub reloads: u32,
 }
 
-/// Texts that were read lately.
-#[derive(Debug, Default)]
-pub(crate) struct Texts(Mutex<HashMap<Digest, Text>>);
-
-#[derive(Debug, Clone)]
-enum Text {
-    Plain(Arc<str>),
-    Persona(Arc<Persona>),
-    Skills(Arc<SkillSnapshot>),
-}
-
 static NO_PERSONA: LazyLock<Arc<Persona>> = LazyLock::new(Arc::default);
 static NO_SKILLS: LazyLock<Arc<SkillSnapshot>> = LazyLock::new(Arc::default);
-
-impl Texts {
-    fn get(&self, hash: Digest) -> Option<Text> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&hash).cloned()
-    }
-
-    fn put(&self, hash: Digest, text: Text) {
-        let mut texts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if texts.len() >= KNOWN_MAX
-            && let Some(other) = texts.keys().next().copied()
-        {
-            // Any one will do: what is wanted again is read again.
-            texts.remove(&other);
-        }
-        texts.insert(hash, text);
-    }
-}
 
 impl Engine {
     /// Reads what a session is pinned to.
@@ -115,37 +84,24 @@ impl Engine {
     }
 
     async fn instructions(&self, at: At<'_>, held: Held) -> Result<Arc<str>, Error> {
-        if let Some(Text::Plain(text)) = self.texts.get(held.hash) {
-            return Ok(text);
-        }
-        let text: Arc<str> = self.text(at, AGENT, held).await?.into();
-        self.texts.put(held.hash, Text::Plain(Arc::clone(&text)));
-        Ok(text)
+        Ok(self.text(at, AGENT, held).await?.into())
     }
 
     async fn persona(&self, at: At<'_>, pin: &pins::Persona) -> Result<Arc<Persona>, Error> {
-        if let Some(Text::Persona(persona)) = self.texts.get(pin.files.hash) {
-            return Ok(persona);
-        }
         let text = self.text(at, PERSONA, pin.files).await?;
         let persona: Arc<Persona> = Arc::new(at.parse(PERSONA, &text)?);
         if !persona.is_whole() || persona.version != pin.version {
             return Err(at.lost(PERSONA, "it is not what was taken in"));
         }
-        self.texts.put(pin.files.hash, Text::Persona(Arc::clone(&persona)));
         Ok(persona)
     }
 
     async fn skills(&self, at: At<'_>, pin: &pins::Skills) -> Result<Arc<SkillSnapshot>, Error> {
-        if let Some(Text::Skills(skills)) = self.texts.get(pin.index.hash) {
-            return Ok(skills);
-        }
         let text = self.text(at, SKILLS, pin.index).await?;
         let skills: Arc<SkillSnapshot> = Arc::new(at.parse(SKILLS, &text)?);
         if !skills.is_whole() || skills.version.0 != pin.version {
             return Err(at.lost(SKILLS, "they are not what was taken in"));
         }
-        self.texts.put(pin.index.hash, Text::Skills(Arc::clone(&skills)));
         Ok(skills)
     }
 

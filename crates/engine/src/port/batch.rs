@@ -45,11 +45,12 @@ impl Engine {
         session: Number,
         messages: impl Iterator<Item = &Said>,
     ) -> Result<usize, Error> {
-        let mut drawer = self.states.turn(scope).await;
-        let Some(mut prior) = drawer.get(scope).filter(|state| state.latest() == Some(session)) else {
+        let mut entered = self.scopes.enter(scope).await;
+        let mut prior = entered.state(self.store.as_ref()).await?;
+        if prior.latest() != Some(session) {
             return Ok(0);
-        };
-        let (mut appends, mut states) = (Vec::new(), Vec::new());
+        }
+        let mut appends = Vec::new();
         for (at, role, message) in messages {
             let turn = self.turn(scope.clone(), None, *at, "");
             let fresh = self.ids.fresh(turn.at);
@@ -67,14 +68,11 @@ impl Engine {
             }
             let append = Append::of(fresh.into(), prior, &mut decided, message.message_id.clone());
             prior = append.next.clone();
-            states.push(append.next.clone());
             appends.push(append);
         }
+        // The next turn reads the scope again.
+        entered.forget();
         let (written, done) = settle::append_many(self.store.as_ref(), appends).await;
-        match written.checked_sub(1).and_then(|last| states.into_iter().nth(last)) {
-            Some(state) if done.is_ok() => drawer.put(state, None),
-            _ => drawer.forget(scope),
-        }
         match done {
             Ok(()) | Err(segue_store::Error::Conflict { .. } | segue_store::Error::Duplicate { .. }) => {
                 Ok(written)

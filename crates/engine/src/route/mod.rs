@@ -48,6 +48,22 @@ impl DmScope {
     ];
 }
 
+/// What happens to a direct message whose peer id is blank. An id that is not there at all means the main conversation
+/// (P-1).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub enum BlankPeer {
+    /// It is refused.
+    #[default]
+    Refuse,
+    /// It goes to the main conversation.
+    Main,
+}
+
+impl BlankPeer {
+    /// All of them, as they are named in the configuration.
+    pub const ALL: [(&'static str, Self); 2] = [("refuse", Self::Refuse), ("main", Self::Main)];
+}
+
 /// Whom the other side of a conversation is: one person, or many.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Peer {
@@ -95,6 +111,19 @@ pub struct Routing {
     pub dm_scope: DmScope,
     /// Which addresses belong to one person.
     pub links: Links,
+    /// What happens to a message whose peer id is blank.
+    pub blank_peer: BlankPeer,
+}
+
+impl Routing {
+    /// Tells whether a message is refused because nobody knows whom it comes from.
+    pub(crate) fn refuses(&self, from: &Address) -> bool {
+        match &from.peer {
+            Peer::Direct(id) | Peer::Group(id) => {
+                self.blank_peer == BlankPeer::Refuse && !id.is_empty() && safe::id(id).is_empty()
+            }
+        }
+    }
 }
 
 /// Finds the scope that a message falls into.

@@ -40,7 +40,7 @@ pub fn id(raw: &str) -> String {
 }
 
 /// Makes an id safe, with a word for an empty one.
-pub(super) fn id_or(raw: &str, empty: &str) -> String {
+pub(crate) fn id_or(raw: &str, empty: &str) -> String {
     Some(id(raw)).filter(|safe| !safe.is_empty()).unwrap_or_else(|| empty.to_owned())
 }
 

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 fn linked(dm_scope: DmScope) -> Routing {
     let links = Links::new([("ann", vec!["telegram:111", "discord:222"]), ("李", vec!["wechat:9"])]).unwrap();
-    Routing { dm_scope, links }
+    Routing { dm_scope, links, ..Routing::default() }
 }
 
 fn check(routing: &Routing, address: &Address, expected: &str) {

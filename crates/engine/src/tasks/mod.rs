@@ -24,8 +24,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-pub mod bell;
-pub(crate) mod contents;
+mod contents;
 mod dress;
 mod facts;
 pub(crate) mod intent;
@@ -38,11 +37,11 @@ mod session;
 
 pub use session::{Interruption, TaskSession};
 
-use crate::commit::Committed;
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::outcome::Outcome;
 use crate::request::{Refused, Request};
+use crate::turn::commit::Committed;
 use segue_core::Timestamp;
 use segue_core::decide::{Decided, TaskCommand, TaskVerb};
 use segue_core::refusal::Refusal;
@@ -85,7 +84,7 @@ impl Tasks {
 
     /// Returns the open task of the latest session, if there is one: also after a crash.
     pub async fn active_session(&self) -> Result<Option<TaskSession>, Error> {
-        let Some(state) = self.engine.store().load(&self.scope).await? else { return Ok(None) };
+        let Some(state) = self.engine.find_state(&self.scope).await? else { return Ok(None) };
         match state.latest().filter(|latest| state.extras.open_task(*latest).is_some()) {
             Some(latest) => self.session(latest).await.map(Some),
             None => Ok(None),
@@ -97,6 +96,7 @@ impl Tasks {
         let state = self.engine.state(&self.scope).await?;
         let task = state.extras.tasks.get(&number);
         let task = task.ok_or(Refusal::Task(TaskRefusal::NoTask(number)))?;
+        self.engine.watch.begin(&self.engine.scopes, self.engine.store()).await?;
         Ok(TaskSession::new(self.engine.clone(), self.scope.clone(), number, task.id))
     }
 
@@ -183,14 +183,5 @@ impl Engine {
         }
         self.leave_out_known(scope, task, observations).await?;
         Ok(command)
-    }
-
-    /// Remembers what a task holds now.
-    pub(crate) fn remember(&self, request: &Request, decided: &Decided) {
-        if let Request::Task(TaskCommand { verb: TaskVerb::Observe { observations }, .. }) = request
-            && let Some(task) = decided.state.extras.tasks.get(&decided.session)
-        {
-            self.remember_contents(&decided.state.scope, task.id, observations);
-        }
     }
 }

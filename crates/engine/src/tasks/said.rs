@@ -1,12 +1,11 @@
 //! Messages about which the host knows what they are to the task (C-9): an agent can always say it instead.
 
 use crate::commands::{self, Parsed};
-use crate::engine::Engine;
+use crate::engine::{Admitted, Engine};
 use crate::error::Error;
-use crate::inbound::{Inbound, Target};
+use crate::inbound::Inbound;
 use crate::outcome::Outcome;
 use crate::request::Request;
-use crate::route::{route, user};
 use segue_core::Timestamp;
 use segue_core::decide::{TaskCommand, TaskVerb};
 use segue_core::entry::Seq;
@@ -23,16 +22,7 @@ impl Engine {
         if !is_plain {
             return self.receive(inbound).await;
         }
-        let Inbound { at, to, role, mut message, .. } = inbound;
-        message.message_id = message.message_id.filter(|id| !id.0.trim().is_empty());
-        self.check(role, &message)?;
-        let (scope, user) = match to {
-            Target::Scope(scope) => (scope, None),
-            Target::Address(address) => {
-                (route(&self.config.routing, &address), user(&self.config.routing, &address))
-            }
-        };
-        let turn = self.turn(scope, user.as_deref(), at, &message.text);
+        let Admitted { turn, message, .. } = self.admit(inbound)?;
         self.ask(&turn, &Request::Stated(message, intent)).await
     }
 

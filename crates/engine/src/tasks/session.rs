@@ -1,8 +1,8 @@
 //! One task, as an agent holds it.
 
-use super::bell::Bell;
 use crate::engine::Engine;
 use crate::error::Error;
+use crate::scope::Scope;
 use crate::words::{self, Language};
 use segue_core::decide::{Decided, TaskVerb};
 use segue_core::entry::{Body, Seq};
@@ -32,7 +32,7 @@ pub struct TaskSession {
     scope: scope::Key,
     number: Number,
     task: TaskId,
-    bell: Arc<Bell>,
+    live: Arc<Scope>,
     heard: AtomicU64,
 }
 
@@ -47,8 +47,8 @@ pub struct Interruption {
 
 impl TaskSession {
     pub(super) fn new(engine: Arc<Engine>, scope: scope::Key, number: Number, task: TaskId) -> Self {
-        let bell = engine.bells.of(&scope);
-        Self { engine, scope, number, task, bell, heard: AtomicU64::new(NEVER) }
+        let live = engine.scopes.get(&scope);
+        Self { engine, scope, number, task, live, heard: AtomicU64::new(NEVER) }
     }
 
     /// Returns the session's number.
@@ -216,8 +216,8 @@ impl TaskSession {
     /// Returns what the person said since the last check, in order, each message once (C-4); the work goes on with
     /// it. When nothing was said it costs one atomic load, so call it between any two steps.
     ///
-    /// It hears what comes through this engine; messages that another process wrote are found by
-    /// [`TaskSession::look_for_interrupts`].
+    /// What another process wrote is heard as soon as the store tells of it: on SQLite within a second.
+    /// [`TaskSession::look_for_interrupts`] asks the store at once.
     pub async fn check_interrupts(&self) -> Result<Vec<Interruption>, Error> {
         if self.is_quiet() {
             return Ok(Vec::new());
@@ -227,7 +227,7 @@ impl TaskSession {
 
     /// Tells whether nobody spoke since the last check.
     pub fn is_quiet(&self) -> bool {
-        self.bell.rung() == self.heard.load(Ordering::Relaxed)
+        self.live.interrupts.count() == self.heard.load(Ordering::Relaxed)
     }
 
     /// Waits until somebody speaks, and returns what was said.
@@ -237,20 +237,20 @@ impl TaskSession {
             if !said.is_empty() {
                 return Ok(said);
             }
-            self.bell.wait(self.heard.load(Ordering::Relaxed)).await;
+            self.live.interrupts.wait(self.heard.load(Ordering::Relaxed)).await;
         }
     }
 
     /// Asks the store what was said, whoever wrote it.
     pub async fn look_for_interrupts(&self) -> Result<Vec<Interruption>, Error> {
-        // Read before the store is: what rings while it is read is heard the next time.
-        let rung = self.bell.rung();
+        // Read before the store is: who wakes us while it is read is heard the next time.
+        let count = self.live.interrupts.count();
         loop {
             let Stage::Interrupted { messages } = self.assignment().await?.stage else { break };
             let verb = TaskVerb::Incorporate { messages: Some(messages.clone()) };
             match self.run(verb).await {
                 Ok(_) => {
-                    self.heard.store(rung, Ordering::Relaxed);
+                    self.heard.store(count, Ordering::Relaxed);
                     return self.said(messages).await;
                 }
                 // More was said meanwhile, or another check was faster.
@@ -259,7 +259,7 @@ impl TaskSession {
                 Err(error) => return Err(error),
             }
         }
-        self.heard.store(rung, Ordering::Relaxed);
+        self.heard.store(count, Ordering::Relaxed);
         Ok(Vec::new())
     }
 

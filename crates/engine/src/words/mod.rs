@@ -10,6 +10,7 @@ mod mentioned;
 mod nearest;
 mod notice;
 pub mod pins;
+pub(crate) mod quoted;
 mod reason;
 pub mod recall;
 mod refusal;
@@ -30,6 +31,7 @@ pub use refusal::trouble;
 pub use told::{archived, changed, explained, listed, nothing_said, set_aside, status};
 
 use segue_core::notice::Notice;
+use segue_core::observed::Answer;
 use segue_core::refusal::Refusal;
 use segue_core::scope;
 use segue_core::session::{Key, Number};
@@ -128,6 +130,19 @@ pub fn refusal(language: Language, scope: &scope::Key, refusal: &Refusal) -> Str
     refusal::refusal(&Keys { scope, titles: &Titles::new(), language }, refusal)
 }
 
+/// Names an answer to our question, for a button, and the command that gives it.
+pub(crate) fn choice(language: Language, answer: Answer, older: Option<Number>) -> (String, &'static str) {
+    let older = older.map(|older| session_named(language, older, None)).unwrap_or_default();
+    match (answer, language) {
+        (Answer::Continue, Language::En) => ("Go on here".to_owned(), "/continue"),
+        (Answer::Continue, Language::Zh) => ("继续当前会话".to_owned(), "/continue"),
+        (Answer::Fresh, Language::En) => ("Start fresh".to_owned(), "/fresh"),
+        (Answer::Fresh, Language::Zh) => ("重新开始".to_owned(), "/fresh"),
+        (Answer::Older, Language::En) => (format!("Go back to {older}"), "/older"),
+        (Answer::Older, Language::Zh) => (format!("回到 {older}"), "/older"),
+    }
+}
+
 /// The titles of sessions.
 pub type Titles = BTreeMap<Number, String>;
 
@@ -140,23 +155,26 @@ struct Keys<'a> {
 
 impl Keys<'_> {
     fn of(&self, session: Number) -> String {
-        let key = Key::new(self.scope.clone(), session);
-        session_named(self.language, &key, self.titles.get(&session).map(String::as_str))
+        session_named(self.language, session, self.titles.get(&session).map(String::as_str))
+    }
+
+    /// Returns the whole key: `/new` answers with it (P-5).
+    fn key(&self, session: Number) -> Key {
+        Key::new(self.scope.clone(), session)
     }
 }
 
-/// Names a session by its key, with its title beside it.
+/// Names a session by its number, with its title beside it.
 ///
 /// ```
+/// use segue_core::session::Number;
 /// use segue_engine::words::{Language, session_named};
-/// let key = "agent:main:cli:direct:me#2".parse()?;
-/// assert_eq!(session_named(Language::En, &key, Some("Lisbon")), "agent:main:cli:direct:me#2 \"Lisbon\"");
-/// # Ok::<(), segue_core::session::KeyError>(())
+/// assert_eq!(session_named(Language::En, Number(2), Some("Lisbon")), "#2 \"Lisbon\"");
 /// ```
-pub fn session_named(language: Language, key: &Key, title: Option<&str>) -> String {
+pub fn session_named(language: Language, session: Number, title: Option<&str>) -> String {
     match (title, language) {
-        (None, _) => key.to_string(),
-        (Some(title), Language::En) => format!("{key} \"{title}\""),
-        (Some(title), Language::Zh) => format!("{key}「{title}」"),
+        (None, _) => format!("#{session}"),
+        (Some(title), Language::En) => format!("#{session} \"{title}\""),
+        (Some(title), Language::Zh) => format!("#{session}「{title}」"),
     }
 }

@@ -12,7 +12,7 @@ pub(super) fn notice(keys: &Keys<'_>, notice: &Notice) -> String {
     let back = |way_back: &WayBack, previous: &Number| back(keys, *way_back, *previous);
     match notice {
         Notice::Started { session, pruned } => {
-            let (session, pruned) = (key(session), pruned_too(l, *pruned));
+            let (session, pruned) = (keys.key(*session), pruned_too(l, *pruned));
             say!(l, "Started new session: {session}{pruned}", "已开始新会话：{session}{pruned}")
         }
         Notice::Expired { session, previous, gap_ms, since, limit, pruned, way_back } => {

@@ -284,7 +284,7 @@ fn x1_a_rotation_is_announced_in_one_line() {
         };
         for language in [Language::En, Language::Zh] {
             let line = notice(language, &scope, &rotation);
-            assert!(line.contains("direct:me#3") && line.contains("direct:me#2"), "{line}");
+            assert!(line.contains("#3") && line.contains("#2"), "{line}");
             assert!(line.contains("13 ") && line.contains("/undo"), "{line}");
         }
     }

@@ -113,7 +113,7 @@ pub fn explained(language: Language, explained: &Explained, now: Timestamp) -> S
     let told = decision.reasons.iter().map(|why| reason(language, why));
     let tipped = decision.alternatives.iter().map(|alternative| tip(language, alternative));
     let reasons: Vec<String> = told.chain(tipped).collect();
-    let session = session_named(language, &explained.session, explained.title.as_deref());
+    let session = session_named(language, explained.session.number, explained.title.as_deref());
     let verb = verb(language, decision.action);
     match language {
         Language::En => {

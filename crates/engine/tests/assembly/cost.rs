@@ -1,7 +1,9 @@
 //! What a context costs does not depend on how long the session is.
 
 use crate::table::{CALM, Table};
-use segue_core::message::Role;
+use segue_core::message::{Message, Role};
+use segue_core::session::Title;
+use segue_engine::{Pick, Request};
 use segue_store::Error;
 use segue_store::conformance::{Call, Hook, Hooked};
 use segue_store::memory::Memory;
@@ -41,4 +43,37 @@ async fn m_d1_ten_thousand_messages_cost_no_more_than_twice_a_hundred() {
     println!("100 messages: {short} rows, {few} shown; 10000 messages: {long} rows, {many} shown");
     assert!((20..=55).contains(&few) && (20..=55).contains(&many), "{few} {many}");
     assert!(long <= 2 * short, "{short} {long}");
+}
+
+/// The road that a host takes: a message, its context, and the reply for the session that it was answered in.
+#[tokio::test]
+async fn a_reply_that_names_its_session_leads_to_no_reading() {
+    let store = Arc::new(Hooked::new(Arc::new(Memory::default()), Counting::default()));
+    let mut table = Table::on(store.clone(), CALM).await;
+    for n in 0..40 {
+        let heard = table.say(Role::User, format!("how does part {n} of the sourdough recipe go?")).await;
+        table.context(1_680).await.unwrap();
+        let reply = Message::text(format!("part {n} is about the dough and the oven"));
+        table.reply(heard.session, reply).await;
+        if n == 9 {
+            store.hook.0.store(0, Ordering::Relaxed);
+        }
+    }
+    assert_eq!(store.hook.0.load(Ordering::Relaxed), 0, "rows were read for thirty warm exchanges");
+}
+
+/// So do requests that do nothing to what was said: a title, a control model, a session that is kept.
+#[tokio::test]
+async fn a_request_beside_the_conversation_leads_to_no_reading() {
+    let store = Arc::new(Hooked::new(Arc::new(Memory::default()), Counting::default()));
+    let mut table = Table::on(store.clone(), CALM).await;
+    let heard = table.say(Role::User, "how does the sourdough recipe go?").await;
+    table.reply(heard.session, Message::text("it is about the dough")).await;
+    table.say(Role::User, "and how hot is the oven?").await;
+    store.hook.0.store(0, Ordering::Relaxed);
+    let title = Title::new("Bread").unwrap();
+    table.engine.request(&table.scope, table.now, &Request::Rename(Pick::Latest, title)).await.unwrap();
+    let before = store.hook.0.load(Ordering::Relaxed);
+    table.say(Role::User, "and how long does it bake?").await;
+    assert_eq!(store.hook.0.load(Ordering::Relaxed), before);
 }

@@ -15,6 +15,7 @@ mod openai_responses;
 mod transcript;
 
 mod cost;
+mod counting;
 mod fuzz;
 mod parts;
 mod prefix;

@@ -97,6 +97,6 @@ async fn l7_reasoning_counts_as_part_of_its_message() {
     said.reasoning = vec![thought(ReasoningForm::Thinking, &"x".repeat(100), "main")];
     assert!(matches!(
         table.take(Role::Assistant, said).await,
-        Err(segue_engine::Error::TooLong { bytes: 104, max: 100 })
+        Err(segue_engine::Error::TooLong { bytes: 108, max: 100 })
     ));
 }

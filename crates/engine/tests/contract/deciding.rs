@@ -241,7 +241,7 @@ async fn r11_returning_offers_the_older_session() {
     let mut stage = after_bread("", &script).await;
     assert_eq!(stage.last().options(), Answer::ALL);
     let notice = stage.last().notice.clone().unwrap();
-    assert!(notice.contains("go back to agent:main:cli:direct:me \""), "{notice}");
+    assert!(notice.contains("go back to #1 \""), "{notice}");
     stage.play("10:41 user: the old one => resume intent #1").await;
     assert_eq!(stage.texts(1).await.len(), 7, "the message went along");
     assert_eq!(stage.texts(2).await.len(), 4);

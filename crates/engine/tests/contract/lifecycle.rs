@@ -205,7 +205,7 @@ async fn x1_no_rotation_is_silent() {
     let stage = play("", "08:00 user: hello\n21:00 user: evening").await;
     let notice = stage.last().notice.as_deref().unwrap();
     assert_eq!(notice.lines().count(), 1);
-    for part in ["agent:main:cli:direct:me#2", "13 h", "12 h", "/undo"] {
+    for part in ["#2", "13 h", "12 h", "/undo"] {
         assert!(notice.contains(part), "{notice}");
     }
     let stage = play("language = 'zh'", "08:00 user: hello\n21:00 user: evening").await;

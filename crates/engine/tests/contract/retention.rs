@@ -55,7 +55,7 @@ async fn x1_what_goes_by_itself_is_announced_first() {
         assert_eq!(
             said.notice.as_deref().unwrap().lines().last().unwrap(),
             "2 old sessions will go from 2026-04-18 on (not used for more than 30 d): \
-             agent:main:cli:direct:me \"I'm allergic to nuts\", agent:main:cli:direct:me#2 \"How do I whiten grout?\". \
+             #1 \"I'm allergic to nuts\", #2 \"How do I whiten grout?\". \
              /session list shows what goes, /session keep N keeps it."
         );
         stage.play("41d 10:01 user: And by car?").await;
@@ -165,7 +165,7 @@ async fn x1_what_is_used_or_kept_does_not_go() {
     stage.play("40d 12:00 user: /session keep 1").await;
     assert_eq!(
         stage.reply(),
-        "agent:main:cli:direct:me \"I'm allergic to nuts\" is kept, whatever its age. /session keep N off lets it go."
+        "#1 \"I'm allergic to nuts\" is kept, whatever its age. /session keep N off lets it go."
     );
     stage
         .play(
@@ -250,8 +250,8 @@ async fn x1_what_goes_is_told_in_chinese() {
     let told = stage.last().notice.clone().unwrap();
     assert_eq!(
         told,
-        "2 个旧会话将从 2026-04-17 起清理（超过 30 天没有使用）：agent:main:cli:direct:me「I'm allergic to nuts」、\
-         agent:main:cli:direct:me#2「How do I whiten grout?」。输入 /session list 查看，/session keep N 可保留。"
+        "2 个旧会话将从 2026-04-17 起清理（超过 30 天没有使用）：#1「I'm allergic to nuts」、\
+         #2「How do I whiten grout?」。输入 /session list 查看，/session keep N 可保留。"
     );
     stage.play("40d 12:01 user: /session list").await;
     assert!(stage.reply().contains("后清理"), "{}", stage.reply());

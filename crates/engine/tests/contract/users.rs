@@ -176,10 +176,9 @@ async fn a_persons_settings_hold_however_the_scope_is_named() {
 /// X-11: notices and `/why` name sessions by their titles, with the key beside; one that has just begun has none.
 #[tokio::test]
 async fn x11_notices_and_why_name_sessions() {
-    for (language, named, why) in [
-        ("en", "agent:main:cli:direct:me \"Bread\"", "went on in agent:main:cli:direct:me \"Bread\"."),
-        ("zh", "agent:main:cli:direct:me「Bread」", "留在了 agent:main:cli:direct:me「Bread」。"),
-    ] {
+    for (language, named, why) in
+        [("en", "#1 \"Bread\"", "went on in #1 \"Bread\"."), ("zh", "#1「Bread」", "留在了 #1「Bread」。")]
+    {
         let mut stage = play(
             &format!("language = '{language}'"),
             "10:00 user: how long should sourdough bread rise?

@@ -61,3 +61,32 @@ async fn what_is_no_stream_is_told() {
     let (_, failure, _) = said(Reply::Raw(401, String::new())).await;
     assert_eq!(failure, Some(Failure::Status(401)));
 }
+
+/// An answer that comes steadily and never ends has a deadline for the whole of it.
+#[tokio::test]
+async fn an_answer_that_never_ends_fails_at_its_deadline() {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(async move {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n";
+        let _ = tokio::io::AsyncWriteExt::write_all(&mut stream, head.as_bytes()).await;
+        while tokio::io::AsyncWriteExt::write_all(&mut stream, piece("more").as_bytes()).await.is_ok() {
+            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+        }
+    });
+    let endpoint = Endpoint::new([]).await;
+    let mut model = small(&endpoint, "").models["small"].clone();
+    model.base_url = format!("http://{address}/v1");
+    let client = Client::new(&model, None).unwrap();
+    let deadline = std::time::Duration::from_millis(300);
+    let mut deltas = client.stream_within(&[Message::new(Role::User, "hello")], deadline).await.unwrap();
+    let failure = loop {
+        match deltas.next().await {
+            Some(Ok(_)) => {}
+            Some(Err(failure)) => break failure,
+            None => panic!("it ended"),
+        }
+    };
+    assert_eq!(failure, Failure::Timeout);
+}

@@ -85,3 +85,21 @@ fn x7_a_second_delivery_tells_the_state_of_then() {
         assert_eq!((again.state, again.notice), (first.state, first.notice));
     });
 }
+
+/// Two processes on one file: what one writes wakes the agent that waits in the other. Two engines with a connection each
+/// stand for them.
+#[test]
+fn c4_a_message_of_another_process_wakes_a_waiting_agent() {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    runtime.block_on(async {
+        let world = crate::world::worlds().await.remove(1);
+        let session = world.tasks().start_session("Add retry logic").await.unwrap();
+        assert!(session.check_interrupts().await.unwrap().is_empty());
+        let other = world.another().await;
+        let waiting = tokio::spawn(async move { session.wait_for_interrupts().await.unwrap() });
+        tokio::task::yield_now().await;
+        other.interrupt(&world.scope, other.now(), "wait, use jitter").await.unwrap();
+        let said = tokio::time::timeout(std::time::Duration::from_secs(20), waiting).await.unwrap().unwrap();
+        assert_eq!(said[0].text.as_deref(), Some("wait, use jitter"));
+    });
+}

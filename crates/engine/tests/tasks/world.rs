@@ -98,6 +98,11 @@ impl World {
         state.latest().map_or(StateName::None, |latest| state.extras.task_state(latest))
     }
 
+    /// Opens another engine on the same store, with connections of its own.
+    pub async fn another(&self) -> Arc<Engine> {
+        engine(&self.location, self.policy, self.clock.clone()).await
+    }
+
     /// Closes the store and opens it again, as a restart does. What is in memory only is its own restart.
     pub async fn restart(&mut self) {
         if self.location != Location::Memory {

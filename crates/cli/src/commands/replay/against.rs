@@ -46,7 +46,8 @@ impl Against {
         let options: Vec<_> = same.chain([("lifecycle.policy", policy.as_str())]).collect();
         let config = setup::config(common, &options)?;
         let host = setup::host(&config);
-        let engine = Engine::open(Arc::new(Memory::default()), config).await?.with_host(host);
+        let engine =
+            Engine::open(Arc::new(Memory::default()), config).await?.with_host(host).trusting_stamps();
         Ok(Some(Self { engine, policy: policy.clone() }))
     }
 

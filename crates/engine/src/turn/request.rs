@@ -1,9 +1,9 @@
 //! Requests: what people and programs ask of a scope, before it is known what that means there.
 
+use crate::outcome::tell::DECISION_BEHIND_MAX;
 use crate::persona;
 use crate::pins::Repin;
 use crate::tasks;
-use crate::telling::DECISION_BEHIND_MAX;
 use segue_core::Timestamp;
 use segue_core::decide::{Command, TaskCommand, prunable};
 use segue_core::entry::{Body, Bytes, Kind, Named, Record, Seq};
@@ -167,6 +167,18 @@ impl Request {
             | Self::Keep(_, message)
             | Self::Stated(message, _) => message.message_id.as_ref(),
             Self::New(first) => first.as_ref()?.message_id.as_ref(),
+            _ => None,
+        }
+    }
+
+    /// Returns the message that it carries.
+    pub(crate) fn message_mut(&mut self) -> Option<&mut Message> {
+        match self {
+            Self::Say(_, message)
+            | Self::Reply(_, message, _)
+            | Self::Keep(_, message)
+            | Self::Stated(message, _) => Some(message),
+            Self::New(first) => first.as_mut(),
             _ => None,
         }
     }

@@ -5,7 +5,7 @@
 //! its own; when anything of a scope is erased, all gists of the scope go.
 
 use crate::engine::Engine;
-use crate::senses::{Draft, Exchange};
+use crate::recall::embeddings::{Draft, Exchange};
 use segue_core::entry::{Body, Record, Seq};
 use segue_core::scope::Key;
 use segue_core::segment;

@@ -1,15 +1,15 @@
-//! What is kept in memory about the latest session of a scope, so that a message can be judged without reading
-//! the session again.
+//! The profile of the latest session: what it is about, so that a message can be judged without reading the session.
 //!
-//! It is a function of the log alone: the same log leads to the same mind, whether it was built message by message
-//! or read back. A long session is therefore looked at from a fixed place, which moves in steps.
+//! It is a function of the log alone: the same log leads to the same profile, whether it was built message by message
+//! or read back. A long session is therefore read from a fixed place, which moves in steps.
 
+use super::change::Added;
+use crate::context::Budget;
 use crate::history::Told;
-use segue_core::entry::Seq;
 use segue_core::message::{Message, Role};
 use segue_core::session::Number;
 use segue_core::state::State;
-use segue_signals::context::{EstimatedTokens, TokenCounter};
+use segue_signals::context::TokenCounter;
 use segue_signals::{Classifier, KEPT_MAX, Profile, Remark};
 
 /// The place from which a long session is looked at moves by so many messages.
@@ -24,16 +24,29 @@ const SAID_CHARS_MAX: usize = 2_000;
 /// A longer message is read at once: of many scopes that wait for an answer, not all is kept.
 const UNREAD_BYTES_MAX: usize = 4_096;
 
-/// What a message costs besides its text, in tokens: its role and its limits.
-const MESSAGE_TOKENS: u64 = 4;
+/// What messages are read with.
+#[derive(Clone, Copy)]
+pub(crate) struct Reader<'a> {
+    pub(crate) classifier: &'a Classifier,
+    /// The one counter of tokens: a session is as full as its context would be.
+    pub(crate) counter: &'a dyn TokenCounter,
+}
+
+impl Reader<'_> {
+    /// Counts what a message takes in a context.
+    fn tokens(self, message: &Message) -> u64 {
+        self.budget().message(message)
+    }
+
+    fn budget(&self) -> Budget<'_> {
+        Budget::of_window(0, self.counter)
+    }
+}
 
 /// What is known about the latest session.
 #[derive(Debug, Clone)]
-pub(crate) struct Mind {
-    /// The session.
-    pub(crate) session: Number,
-    /// The last entry that it knows.
-    pub(crate) head: Seq,
+pub(crate) struct SessionProfile {
+    session: Number,
     /// What the session is about.
     pub(crate) profile: Profile,
     /// The newest messages, oldest first: as they were read, and who said what.
@@ -42,16 +55,15 @@ pub(crate) struct Mind {
     tokens: u64,
     looked_at: u32,
     messages: u32,
-    /// What the person said last, if it was not read yet.
-    unread: Option<Message>,
+    /// What the person said last, and how many tokens that takes, if it was not read yet.
+    unread: Option<(Message, u64)>,
 }
 
-impl Mind {
-    /// Makes the mind of a session in which nothing was said.
-    pub(crate) fn empty(session: Number, head: Seq) -> Self {
+impl SessionProfile {
+    /// Makes the profile of a session in which nothing was said.
+    fn empty(session: Number) -> Self {
         Self {
             session,
-            head,
             profile: Profile::new(),
             recent: Vec::new(),
             said: Vec::new(),
@@ -62,74 +74,87 @@ impl Mind {
         }
     }
 
-    /// Returns how many of a session's newest messages its mind is built from.
+    /// Returns how many of a session's newest messages its profile is built from.
     pub(crate) fn reach(messages: u32) -> u32 {
         let from = (messages / STEP).saturating_sub(1) * STEP;
         messages - from
     }
 
-    /// Builds the mind of a session from its newest messages, of which there must be [`Mind::reach`].
-    pub(crate) fn of(classifier: &Classifier, state: &State, session: Number, told: &[Told]) -> Self {
-        let mut mind = Self::empty(session, state.head);
+    /// Builds the profile of a session from its newest messages, of which there must be [`SessionProfile::reach`].
+    pub(crate) fn of(reader: Reader<'_>, state: &State, session: Number, told: &[Told]) -> Self {
+        let mut profile = Self::empty(session);
         let readable =
             told.iter().filter_map(|told| told.message.as_ref().map(|message| (told.role, message)));
         let older = readable.clone().count().saturating_sub(KEPT_MAX);
         for (at, (role, message)) in readable.enumerate() {
-            mind.add(classifier, role, message);
+            profile.add(reader, role, message, reader.tokens(message));
             if at >= older {
-                mind.keep(role, message);
+                profile.keep(role, message);
             }
         }
-        mind.looked_at = u32::try_from(told.len()).unwrap_or(u32::MAX);
-        mind.messages = state.messages_of(session);
-        mind
+        profile.looked_at = u32::try_from(told.len()).unwrap_or(u32::MAX);
+        profile.messages = state.messages_of(session);
+        profile
     }
 
-    /// Takes in a message that was just written; nothing if it is time to look from another place.
+    /// Takes in what was added to the session; nothing if it is time to read from another place.
+    pub(super) fn follow(self: Box<Self>, reader: Reader<'_>, added: &Added) -> Option<Box<Self>> {
+        let mut profile = Some(self).filter(|profile| profile.session == added.session)?;
+        for item in &added.items {
+            let message = item.told.message.as_ref()?;
+            let tokens = item.cost(&reader.budget());
+            profile = profile.add_written(reader, item.told.role, message, tokens)?;
+        }
+        Some(profile)
+    }
+
+    /// Takes in a message that was just written.
     ///
     /// The person's message is kept, and read when the answer to it is there: now the model waits for its context, and
     /// then nobody waits.
-    pub(crate) fn follow(
+    fn add_written(
         self: Box<Self>,
-        classifier: &Classifier,
-        head: Seq,
+        reader: Reader<'_>,
         role: Role,
         message: &Message,
+        tokens: u64,
     ) -> Option<Box<Self>> {
-        let mut mind = self.caught_up(classifier)?;
-        mind.head = head;
+        let mut profile = self.caught_up(reader)?;
         match role {
             Role::User if message.bytes() <= UNREAD_BYTES_MAX => {
-                mind.unread = Some(message.clone());
-                Some(mind)
+                profile.unread = Some((message.clone(), tokens));
+                Some(profile)
             }
-            Role::User | Role::Assistant | Role::Tool | Role::System => mind.read(classifier, role, message),
+            Role::User | Role::Assistant | Role::Tool | Role::System => {
+                profile.read(reader, role, message, tokens)
+            }
         }
     }
 
     /// Reads what was not read yet; nothing if it is time to look from another place.
-    pub(crate) fn caught_up(mut self: Box<Self>, classifier: &Classifier) -> Option<Box<Self>> {
+    pub(crate) fn caught_up(mut self: Box<Self>, reader: Reader<'_>) -> Option<Box<Self>> {
         match self.unread.take() {
-            Some(message) => self.read(classifier, Role::User, &message),
+            Some((message, tokens)) => self.read(reader, Role::User, &message, tokens),
             None => Some(self),
         }
     }
 
     fn read(
         mut self: Box<Self>,
-        classifier: &Classifier,
+        reader: Reader<'_>,
         role: Role,
         message: &Message,
+        tokens: u64,
     ) -> Option<Box<Self>> {
-        self.add(classifier, role, message);
+        self.add(reader, role, message, tokens);
         self.keep(role, message);
         self.messages += 1;
         (Self::reach(self.messages) == self.looked_at).then_some(self)
     }
 
-    fn add(&mut self, classifier: &Classifier, role: Role, message: &Message) {
-        classifier.observe(&mut self.profile, voice(role, message), &message.text);
-        self.tokens += EstimatedTokens.count(&message.text) + MESSAGE_TOKENS;
+    fn add(&mut self, reader: Reader<'_>, role: Role, message: &Message, tokens: u64) {
+        reader.classifier.observe(&mut self.profile, voice(role, message), &message.text);
+        self.tokens += tokens;
         self.looked_at += 1;
     }
 
@@ -146,9 +171,9 @@ impl Mind {
         self.said.push((role, message.text[..end].to_owned()));
     }
 
-    /// Estimates how many tokens the whole session takes, a message more included.
-    pub(crate) fn tokens_with(&self, text: &str) -> u64 {
-        let more = EstimatedTokens.count(text) + MESSAGE_TOKENS;
+    /// Tells how many tokens the whole session takes, a message more included.
+    pub(crate) fn tokens_with(&self, reader: Reader<'_>, text: &str) -> u64 {
+        let more = reader.budget().text(text);
         let seen = u64::from(self.looked_at.max(1));
         // What was not looked at is taken to be as long as what was.
         self.tokens * u64::from(self.messages.max(self.looked_at)) / seen + more

@@ -2,9 +2,15 @@
 //!
 //! Nothing here is ever called on the road of a message: what is recalled enters a context because someone asked.
 
-use crate::clip::clip;
+mod clip;
+pub(crate) mod embeddings;
+pub(crate) mod meaning;
+pub(crate) mod session_vectors;
+mod tasks;
+
 use crate::engine::Engine;
 use crate::error::Error;
+use clip::clip;
 use segue_core::Timestamp;
 use segue_core::entry::{Body, Seq};
 use segue_core::message::Role;

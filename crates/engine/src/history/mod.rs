@@ -1,5 +1,7 @@
 //! Reading back: sessions, their messages, and why things were decided.
 
+pub mod titles;
+
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::words::Titles;

@@ -9,7 +9,7 @@ impl Engine {
     pub(crate) async fn carry_out(&self, decided: &Decided) {
         for effect in &decided.effects {
             match effect {
-                Effect::Wake => self.bells.ring(&decided.state.scope),
+                Effect::Wake => self.scopes.get(&decided.state.scope).interrupts.wake(),
                 Effect::Sweep(segments) if !segments.is_empty() => self.sweep().await,
                 // What the person is told is in the outcome; the append has erased what is to be erased.
                 Effect::Tell(_) | Effect::Warn(_) | Effect::Drop(_) => {}

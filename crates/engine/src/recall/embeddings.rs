@@ -5,7 +5,7 @@
 
 use crate::engine::Engine;
 use crate::error::Error;
-use crate::gists::Look;
+use crate::recall::session_vectors::Look;
 use segue_core::entry::Seq;
 use segue_core::message::Role;
 use segue_core::scope;

@@ -1,13 +1,12 @@
 //! Deciding and committing a turn, again if another one was faster.
 
-use crate::context::Stepped;
 use crate::engine::{Engine, Turn};
 use crate::error::Error;
-use crate::mind::Mind;
-use crate::observe::may_carry;
-use crate::opinion::{Doubt, Opinion};
 use crate::request::{Meaning, Refused, Request};
+use crate::scope::{Change, Entered};
 use crate::tasks::intent::stated;
+use crate::turn::observe::may_carry;
+use crate::turn::opinion::{Doubt, Opinion};
 use segue_core::decide::{Circumstances, Command, Decided};
 use segue_core::entry::Seq;
 use segue_core::message::{Message, MessageId, Role};
@@ -48,33 +47,24 @@ impl Engine {
     ) -> Result<Committed, Error> {
         let scope = &turn.scope;
         let id = request.message_id().or(turn.spoken.as_ref().and_then(|s| s.message_id.as_ref()));
-        let mut drawer = self.states.turn(scope).await;
+        let mut entered = self.scopes.enter(scope).await;
         let mut meant = None;
         for _ in 0..TRIES_MAX {
-            let prior = match drawer.get(scope) {
-                Some(state) => state,
-                None => {
-                    let loaded = self.store.load(scope).await?;
-                    loaded.unwrap_or_else(|| Arc::new(State::empty(scope.clone())))
-                }
-            };
+            let prior = entered.state(self.store.as_ref()).await?;
             // What destroys is resolved on a state that is checked, once.
             if request.destroys() && !self.is_current(&prior).await? {
-                drawer.forget(scope);
+                entered.forget();
                 continue;
             }
-            let remembered = drawer.take_mind(scope);
-            let mut mind = None;
             let command = match request {
                 Request::Say(Role::User, message) => {
-                    mind = self.mind(&prior, remembered).await;
-                    match self.hear(turn, &prior, mind.as_deref(), message, None, opinion).await {
+                    match self.hear(turn, &mut entered, &prior, message, None, opinion).await {
                         Ok(command) => command,
                         // A second delivery has its answer already.
                         Err(doubt) => {
                             // Nobody is asked about a state that is not the newest one.
                             if !self.is_current(&prior).await? {
-                                drawer.forget(scope);
+                                entered.forget();
                                 continue;
                             }
                             return match self.seen(scope, id).await? {
@@ -85,37 +75,24 @@ impl Engine {
                     }
                 }
                 Request::Stated(message, intent) => {
-                    mind = self.mind(&prior, remembered).await;
-                    match self.hear(turn, &prior, mind.as_deref(), message, Some(*intent), opinion).await {
+                    match self.hear(turn, &mut entered, &prior, message, Some(*intent), opinion).await {
                         Ok(command) => command,
                         Err(_) if !self.is_current(&prior).await? => {
-                            drawer.forget(scope);
+                            entered.forget();
                             continue;
                         }
                         Err(doubt) => return Ok(Committed::Doubtful(doubt)),
                     }
                 }
                 Request::Answer(answer) => {
-                    mind = self.mind(&prior, remembered).await;
                     let summary = self.carry_over(turn, &prior).await;
                     Command::Answer { answer: *answer, summary }
                 }
-                Request::Say(..) => {
-                    mind = remembered.filter(|mind| mind.head == prior.head);
-                    match self.resolve(request, &prior).await? {
-                        Ok(command) => command,
-                        // What is stale may refuse what is right.
-                        Err(_) if !self.is_current(&prior).await? => {
-                            drawer.forget(scope);
-                            continue;
-                        }
-                        Err(refused) => return self.refuse(scope, id, refused, prior).await,
-                    }
-                }
                 _ => match self.resolve(request, &prior).await? {
                     Ok(command) => command,
+                    // What is stale may refuse what is right.
                     Err(_) if !self.is_current(&prior).await? => {
-                        drawer.forget(scope);
+                        entered.forget();
                         continue;
                     }
                     Err(refused) => return self.refuse(scope, id, refused, prior).await,
@@ -132,7 +109,7 @@ impl Engine {
             let mut decided = match self.decide(&prior, &turn.policy, command, &circumstances).await? {
                 Ok(decided) => decided,
                 Err(_) if !self.is_current(&prior).await? => {
-                    drawer.forget(scope);
+                    entered.forget();
                     continue;
                 }
                 Err(refusal) => return self.refuse(scope, id, refusal.into(), prior).await,
@@ -146,28 +123,23 @@ impl Engine {
                 return Ok(Committed::Done(Box::new(decided)));
             }
             let append = Append::of(fresh.into(), prior, &mut decided, id.cloned());
-            let next = append.next.clone();
-            let mut stepped = self.recents.step(&append, &decided);
-            if let Some(foreseen) = stepped.as_mut().and_then(Stepped::foresee) {
-                // The store is at work meanwhile.
-                let classifier = Arc::clone(&self.classifier);
-                self.beside.begin(move || foreseen.write(&classifier));
-            }
-            match settle::append(self.store.as_ref(), append).await {
+            let change = Change::of(&append, &decided, request);
+            let memory = entered.take(change.next.head);
+            // The memory moves forward while the store writes.
+            let appending = settle::append(self.store.as_ref(), append);
+            let (done, memory) = tokio::join!(appending, async { memory.apply(self.reader(), &change) });
+            match done {
                 Ok(()) => {
-                    drawer.put(next, self.follow(mind, &decided, request));
-                    if let Some(stepped) = stepped {
-                        self.recents.keep(stepped);
-                    }
-                    drop(drawer);
-                    self.remember(request, &decided);
+                    entered.put(memory);
+                    drop(entered);
                     self.carry_out(&decided).await;
                     return Ok(Committed::Done(Box::new(decided)));
                 }
-                Err(segue_store::Error::Conflict { .. }) => drawer.forget(scope),
+                // Another one wrote, perhaps for the agents.
+                Err(segue_store::Error::Conflict { .. }) => entered.wake(),
                 Err(segue_store::Error::Duplicate { seq }) => return Ok(Committed::Again(seq)),
                 Err(error) => {
-                    drawer.forget(scope);
+                    entered.wake();
                     return Err(error.into());
                 }
             }
@@ -179,19 +151,20 @@ impl Engine {
     async fn hear(
         &self,
         turn: &Turn,
+        entered: &mut Entered<'_>,
         prior: &State,
-        mind: Option<&Mind>,
         message: &Message,
         intent: Option<MessageIntent>,
         opinion: &Opinion,
     ) -> Result<Command, Box<Doubt>> {
-        let mut observed = self.observe(turn, prior, mind, message).await;
+        let profile = self.profile(entered, prior).await;
+        let mut observed = self.observe(turn, prior, profile, message).await;
         observed.task = match intent {
             Some(intent) => Some(stated(intent)),
             None => self.task_reading(prior, message).await,
         };
         if let Opinion::Open = opinion
-            && let Some(doubt) = self.doubt(turn, prior, mind, message, &observed).await
+            && let Some(doubt) = self.doubt(turn, prior, profile, message, &observed).await
         {
             return Err(doubt);
         }
@@ -201,15 +174,6 @@ impl Engine {
             false => None,
         };
         Ok(Command::UserMessage { message: message.clone(), observed: Box::new(observed), summary })
-    }
-
-    /// Takes a message that was written into what is known about its session; after a boundary it is read again.
-    fn follow(&self, mind: Option<Box<Mind>>, decided: &Decided, request: &Request) -> Option<Box<Mind>> {
-        let Request::Say(role, message) = request else { return None };
-        // An answer in words is no message of the session.
-        let is_of_session = decided.action.goes_on() && !decided.because_answered();
-        let mind = mind.filter(|mind| is_of_session && mind.session == decided.session)?;
-        mind.follow(&self.classifier, decided.state.head, *role, message)
     }
 
     /// Refuses a request, unless it was accepted before: the first delivery may be why the second one

@@ -2,7 +2,8 @@
 //! decided.
 
 use crate::engine::{Engine, Turn};
-use crate::mind::{Mind, speaker, voice};
+use crate::scope::Entered;
+use crate::scope::session_profile::{SessionProfile, speaker, voice};
 use crate::senses::away;
 use crate::words::Language;
 use jiff::SignedDuration;
@@ -38,17 +39,26 @@ const BELONGS: f64 = 0.7;
 const WATCHED_MESSAGES_MAX: u32 = 3;
 
 impl Engine {
-    /// Finds what is known about the latest session, from memory or from the store. A session that cannot be read
-    /// is one about which nothing is known: that never starts a fresh one.
-    pub(crate) async fn mind(&self, state: &State, remembered: Option<Box<Mind>>) -> Option<Box<Mind>> {
+    /// Returns the profile of the latest session, from memory or from the store. A session that cannot be read is one
+    /// about which nothing is known: that never starts a fresh one.
+    pub(crate) async fn profile<'a>(
+        &self,
+        entered: &'a mut Entered<'_>,
+        state: &State,
+    ) -> Option<&'a SessionProfile> {
+        let known = entered.profile.take();
+        entered.profile = match known.and_then(|profile| profile.caught_up(self.reader())) {
+            Some(profile) => Some(profile),
+            None => self.read_profile(state).await,
+        };
+        entered.profile.as_deref()
+    }
+
+    async fn read_profile(&self, state: &State) -> Option<Box<SessionProfile>> {
         let latest = state.latest()?;
-        let known = remembered.filter(|mind| mind.session == latest && mind.head == state.head);
-        if let Some(mind) = known.and_then(|mind| mind.caught_up(&self.classifier)) {
-            return Some(mind);
-        }
-        let reach = Mind::reach(state.messages_of(latest)) as usize;
+        let reach = SessionProfile::reach(state.messages_of(latest)) as usize;
         match self.messages(state, latest, reach).await {
-            Ok(told) => Some(Box::new(Mind::of(&self.classifier, state, latest, &told))),
+            Ok(told) => Some(Box::new(SessionProfile::of(self.reader(), state, latest, &told))),
             Err(error) => {
                 tracing::warn!(scope = %state.scope, %error, "the latest session cannot be read; it goes on");
                 None
@@ -61,7 +71,7 @@ impl Engine {
         &self,
         turn: &Turn,
         state: &State,
-        mind: Option<&Mind>,
+        profile: Option<&SessionProfile>,
         message: &Message,
     ) -> Observed {
         let began = self.clock.ticks_us();
@@ -87,27 +97,34 @@ impl Engine {
                 objection::Objection::Absent => Objection::Absent,
             };
         }
-        if let Some(mind) = mind {
-            self.judge(turn, state, mind, text, &mut observed).await;
+        if let Some(profile) = profile {
+            self.judge(turn, state, profile, text, &mut observed).await;
             self.compare(state, text, &mut observed).await;
         }
         observed.took_us = self.clock.ticks_us().saturating_sub(began);
         observed
     }
 
-    async fn judge(&self, turn: &Turn, state: &State, mind: &Mind, text: &str, observed: &mut Observed) {
+    async fn judge(
+        &self,
+        turn: &Turn,
+        state: &State,
+        profile: &SessionProfile,
+        text: &str,
+        observed: &mut Observed,
+    ) {
         let now = state.effective(turn.at);
         let gap = state.open.as_ref().map_or(SignedDuration::ZERO, |open| Silence::of(open, now).gap);
-        let recent = mind.recent();
+        let recent = profile.recent();
         let shift = self.shift(recent, Remark::of(Role::User, text)).await;
         observed.meaning = meaning(match shift {
             Some(shift) => {
-                let evidence = self.classifier.evidence(&mind.profile, text);
+                let evidence = self.classifier.evidence(&profile.profile, text);
                 Relevance::scored(shift.after(gap).complement(), evidence)
             }
             None => Relevance::unknown("too little text to tell"),
         });
-        let used = judge_use(mind.tokens_with(text), turn.window);
+        let used = judge_use(profile.tokens_with(self.reader(), text), turn.window);
         observed.window = Filling {
             band: match used.band {
                 ContextBand::Healthy => Window::Healthy,
@@ -190,7 +207,7 @@ impl Engine {
     /// Summarises the latest session. Only where it is needed: most messages need none.
     pub(crate) async fn summarised(&self, state: &State) -> Option<Summary> {
         let latest = state.latest()?;
-        let reach = Mind::reach(state.messages_of(latest)) as usize;
+        let reach = SessionProfile::reach(state.messages_of(latest)) as usize;
         let told = self.messages(state, latest, reach).await.ok()?;
         let mut summary = Summary::new();
         for told in &told {

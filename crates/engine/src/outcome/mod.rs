@@ -1,5 +1,7 @@
 //! What came of a message: the answer to the host.
 
+pub(crate) mod tell;
+
 use crate::words::{self, Language};
 use segue_core::decision::{Action, Cause, Confidence, Reason};
 use segue_core::entry::Seq;
@@ -17,6 +19,38 @@ pub enum Delivery {
     First,
     /// The channel had delivered it before: nothing was changed, and this is the answer of then.
     Again,
+}
+
+/// Whether the host is to answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Wants {
+    /// A message waits for the model's answer.
+    Reply,
+    /// Nothing does.
+    #[default]
+    Nothing,
+}
+
+/// A question of ours to the person.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Question {
+    /// What is asked.
+    pub text: String,
+    /// What the person can choose from.
+    pub options: Vec<Choice>,
+}
+
+/// One answer that the person can choose, by a button or by typing it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Choice {
+    /// The answer, for [`Request::Answer`](crate::Request::Answer).
+    pub answer: Answer,
+    /// What a button says.
+    pub label: String,
+    /// The command that gives this answer.
+    pub command: &'static str,
 }
 
 /// What came of a message or command.
@@ -58,12 +92,37 @@ pub struct Outcome {
     pub dropped: Vec<Number>,
     /// Whether it was taken now or before.
     pub delivery: Delivery,
+    pub(crate) wants: Wants,
 }
 
 impl Outcome {
     /// Tells why, in sentences. Most turns are never asked for them.
     pub fn reasons(&self) -> Vec<String> {
         self.because.iter().map(|reason| words::reason(self.language, reason)).collect()
+    }
+
+    /// Tells whether a message waits for the model's answer. It does not where a command was done, where the person is
+    /// asked first, where an agent at work takes the message as an interruption, and where it was answered before.
+    pub fn wants_reply(&self) -> bool {
+        self.wants == Wants::Reply
+    }
+
+    /// Returns what the person is to be shown now, with sessions by their numbers instead of their keys.
+    pub fn say(&self) -> Option<String> {
+        let text = self.reply.as_ref().or(self.notice.as_ref())?;
+        let scope = self.scope.as_str();
+        Some(text.replace(&format!("{scope}#"), "#").replace(scope, "#1"))
+    }
+
+    /// Returns the question that the person is asked, if there is one.
+    pub fn question(&self) -> Option<Question> {
+        let Some(Notice::Question { older, .. }) = &self.announces else { return None };
+        let choice = |answer: Answer| {
+            let (label, command) = words::choice(self.language, answer, *older);
+            Choice { answer, label, command }
+        };
+        let options = self.options().into_iter().map(choice).collect();
+        Some(Question { text: self.say().unwrap_or_default(), options })
     }
 
     /// Lists the answers that the user can choose from, if there is a question: buttons carry their names.

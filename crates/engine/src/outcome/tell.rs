@@ -2,11 +2,13 @@
 
 use crate::engine::{Engine, Turn};
 use crate::error::Error;
-use crate::outcome::{Delivery, Outcome};
+use crate::outcome::{Delivery, Outcome, Wants};
+use crate::turn::request::Request;
 use crate::words::{self, Language, Titles};
 use segue_core::decide::Decided;
-use segue_core::decision::{Action, Cause, Confidence, Decision};
+use segue_core::decision::{Action, Cause, Confidence, Decision, Reason};
 use segue_core::entry::{Body, Seq};
+use segue_core::message::Role;
 use segue_core::notice::Notice;
 use segue_core::session::Number;
 use segue_core::state::State;
@@ -40,8 +42,36 @@ impl Engine {
             language: turn.language,
             observed: decided.observed,
             delivery: Delivery::First,
+            wants: Wants::Nothing,
             scope: turn.scope.clone(),
         }
+    }
+
+    /// Tells whether the host is to answer a request that was done.
+    pub(crate) async fn wanted(&self, request: &Request, outcome: &Outcome) -> Wants {
+        let answered = outcome.because.iter().any(|reason| matches!(reason, Reason::Answered { .. }));
+        let is_heard = match request {
+            Request::Say(Role::User, _) | Request::Stated(..) | Request::Answer(_) => true,
+            Request::New(first) => first.is_some(),
+            _ => false,
+        };
+        let is_held = outcome.action == Action::Ask || outcome.state == StateName::Interrupted;
+        if !is_heard || is_held || outcome.action == Action::Refused {
+            return Wants::Nothing;
+        }
+        // The message that our question was about may have been answered before.
+        let is_settled = answered || matches!(request, Request::Answer(_));
+        match is_settled && self.is_answered(outcome).await {
+            true => Wants::Nothing,
+            false => Wants::Reply,
+        }
+    }
+
+    /// Tells whether the newest message of the session is not the person's.
+    pub(crate) async fn is_answered(&self, outcome: &Outcome) -> bool {
+        let Ok(state) = self.state(&outcome.scope).await else { return false };
+        let newest = self.messages(&state, outcome.session, 1).await.unwrap_or_default();
+        newest.last().is_some_and(|newest| newest.role != Role::User)
     }
 
     /// Finds the answer that a message got when it was delivered first.
@@ -160,5 +190,6 @@ pub(crate) fn unmoved(state: &State, language: Language, action: Action) -> Outc
         reply: None,
         dropped: Vec::new(),
         delivery: Delivery::First,
+        wants: Wants::Nothing,
     }
 }

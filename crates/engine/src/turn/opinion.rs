@@ -4,8 +4,8 @@
 
 use crate::control::{Case, Chain, Consulted, Line, Source};
 use crate::engine::{Engine, Turn};
-use crate::mind::Mind;
-use crate::observe::meaning;
+use crate::scope::session_profile::SessionProfile;
+use crate::turn::observe::meaning;
 use segue_core::entry::Seq;
 use segue_core::evidence::Semantic;
 use segue_core::message::{Message, Role};
@@ -41,7 +41,7 @@ impl Engine {
         &self,
         turn: &Turn,
         state: &State,
-        mind: Option<&Mind>,
+        profile: Option<&SessionProfile>,
         message: &Message,
         observed: &Observed,
     ) -> Option<Box<Doubt>> {
@@ -52,7 +52,7 @@ impl Engine {
             && observed.start_over.is_none()
             && observed.answer.is_none()
             && observed.task.is_none();
-        let mind = mind.filter(|_| allowed && observed.meaning.band == Semantic::Medium)?;
+        let profile = profile.filter(|_| allowed && observed.meaning.band == Semantic::Medium)?;
         let chain = self.chain(state);
         if chain.named().is_empty() && chain.warnings.is_empty() {
             return None;
@@ -64,7 +64,7 @@ impl Engine {
                 Some(summary) => summary.render(SummaryLanguage::English),
                 None => String::new(),
             },
-            recent: mind.said().to_vec(),
+            recent: profile.said().to_vec(),
             message: message.text.clone(),
         }))
     }

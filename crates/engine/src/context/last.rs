@@ -2,17 +2,18 @@
 
 use super::Context;
 use super::budget::Budget;
+use super::cache::ContextCache;
 use super::cut;
 use super::front::Part;
 use super::layout::Layout;
-use super::recent::Recent;
+
 use super::tail::{Item, Tail};
 use segue_core::decision::Action;
 use std::sync::Arc;
 
 /// A context, and by what it can be told whether the next one begins with the same message.
 #[derive(Debug)]
-pub(super) struct Laid {
+pub(super) struct LastContext {
     pub(super) context: Context,
     /// The place of the first message that is shown, and the one behind the newest.
     place: usize,
@@ -55,7 +56,7 @@ impl Edge {
     }
 }
 
-impl Laid {
+impl LastContext {
     /// Keeps a context, unless something in it is a matter of more than the newest messages.
     pub(super) fn of(layout: &Layout, tail: &Tail<'_>, place: usize, context: &Context) -> Option<Self> {
         let is_plain = tail.is_unclipped() && (place > 0 || !context.has(Part::Summary));
@@ -70,39 +71,45 @@ impl Laid {
     }
 
     /// Returns the context, if it is that of all messages.
-    pub(super) fn of_all(&self, recent: &Recent) -> Option<Context> {
-        (self.end == recent.view.messages() as usize).then(|| self.context.clone())
+    pub(super) fn of_all(&self, cache: &ContextCache) -> Option<Context> {
+        (self.end == cache.view.messages() as usize).then(|| self.context.clone())
     }
 
     /// Adds what was said since; nothing if the next context is not this one with something added.
-    pub(super) fn extended(mut self, layout: &Layout, recent: &Recent) -> Option<Self> {
+    pub(super) fn extended(mut self, layout: &Layout, cache: &ContextCache) -> Option<Self> {
         let budget = layout.budget();
-        let end = recent.view.messages() as usize;
+        let end = cache.view.messages() as usize;
         // A session that is shown whole may still be summed up, because of what was decided last.
-        let is_ordinary = recent.turned.is_none_or(|turned| turned.action == Action::Continue);
+        let is_ordinary = cache.turned.is_none_or(|turned| turned.action == Action::Continue);
         if self.place == 0 && !is_ordinary {
             return None;
         }
         for place in self.end..end {
-            self.add(layout, recent, &budget, place)?;
+            self.add(layout, cache, &budget, place)?;
         }
         let is_cut_here = cut::place(self.whole.first, self.half.first, end) == self.place;
         (is_cut_here && self.whole.first < end).then_some(Self { end, ..self })
     }
 
-    fn add(&mut self, layout: &Layout, recent: &Recent, budget: &Budget<'_>, place: usize) -> Option<()> {
-        let end = recent.view.messages() as usize;
-        let before = place.checked_sub(1).and_then(|before| item(recent, end, before));
-        let item = item(recent, end, place)?;
+    fn add(
+        &mut self,
+        layout: &Layout,
+        cache: &ContextCache,
+        budget: &Budget<'_>,
+        place: usize,
+    ) -> Option<()> {
+        let end = cache.view.messages() as usize;
+        let before = place.checked_sub(1).and_then(|before| item(cache, end, before));
+        let item = item(cache, end, place)?;
         let cost = item.cost(budget);
-        let in_front = recent.carried.as_ref().map(|carried| carried.seq);
+        let in_front = cache.carried.as_ref().map(|carried| carried.seq);
         let cost_at = |place: usize| {
-            let item = self::item(recent, end, place)?;
+            let item = self::item(cache, end, place)?;
             Some(if Some(item.told.seq) == in_front { 0 } else { item.cost(budget) })
         };
         let is_shown = |item: &Item| item.told.message.is_some() && Some(item.told.seq) != in_front;
         // The message before is shown, too, and of the same stretch: so is what is said about them.
-        let goes_on = recent.view.iter().last().is_some_and(|span| {
+        let goes_on = cache.view.iter().last().is_some_and(|span| {
             let holds = |item: &Item| span.holds(item.segment, item.told.seq) && is_shown(item);
             holds(item) && before.is_some_and(holds)
         });
@@ -121,6 +128,6 @@ impl Laid {
 }
 
 /// Finds a message in memory by its place.
-fn item(recent: &Recent, end: usize, place: usize) -> Option<&Item> {
-    recent.nth_newest(end.checked_sub(place + 1)?)
+fn item(cache: &ContextCache, end: usize, place: usize) -> Option<&Item> {
+    cache.nth_newest(end.checked_sub(place + 1)?)
 }

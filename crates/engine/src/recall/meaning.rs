@@ -5,9 +5,9 @@
 //! a sentence encoder is asked besides, if the question is in English.
 
 use crate::engine::Engine;
-use crate::gists::{About, Look, Place};
 use crate::recall::LAST_SESSIONS;
-use crate::senses::{nearest, sense};
+use crate::recall::embeddings::{nearest, sense};
+use crate::recall::session_vectors::{About, Look, Place};
 use segue_core::entry::{Body, Record};
 use segue_core::session::Number;
 use segue_core::span::{Span, Spans};

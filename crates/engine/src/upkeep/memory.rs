@@ -2,9 +2,9 @@
 
 use crate::engine::Engine;
 use crate::error::Error;
-use crate::mind::speaker;
 use crate::outcome::Outcome;
 use crate::request::Request;
+use crate::scope::session_profile::speaker;
 use segue_core::Timestamp;
 use segue_core::entry::{Body, Seq};
 use segue_core::memory::{self, Extracted, Kind, Remembered, Status};

@@ -1,0 +1,127 @@
+//! The identity of a message: channel, account, chat, sender and the channel's id.
+//!
+//! Channels number their messages by themselves: message 5 of one channel, account or member of a group is not message 5
+//! of another one that falls into the same scope.
+
+use crate::engine::{Engine, Turn};
+use crate::error::Error;
+use crate::route::{Address, Peer, safe};
+use crate::turn::inbound::Target;
+use crate::turn::request::Request;
+use segue_core::digest::Digest;
+use segue_core::entry::{Body, Seq};
+use segue_core::message::{Message, MessageId};
+
+/// How many hexadecimal digits tell two texts of one id apart.
+const HASH_DIGITS: usize = 16;
+
+/// Returns the identity of a message; nothing where the channel gave it no id. Blank ids are none: no two messages are
+/// the same one by that.
+pub(crate) fn identity(to: &Target, message: &Message) -> Option<MessageId> {
+    let id = message.message_id.as_ref().map(|id| id.0.as_str()).filter(|id| !id.trim().is_empty())?;
+    let sender = message.sender.as_deref().map(safe::id).filter(|sender| !sender.is_empty());
+    Some(MessageId(match (to, sender) {
+        (Target::Scope(_), None) => id.to_owned(),
+        (Target::Scope(_), Some(sender)) => format!("{sender}:{id}"),
+        (Target::Address(from), sender) => format!("{}:{}:{id}", chat(from), sender.unwrap_or_default()),
+    }))
+}
+
+/// Names a chat on its channel. Safe ids hold no colon, so that no two chats have one name.
+fn chat(from: &Address) -> String {
+    let channel = safe::id_or(&from.channel, "unknown");
+    let account = safe::id_or(&from.account, "default");
+    let (kind, peer) = match &from.peer {
+        Peer::Direct(id) => ("direct", safe::id(id)),
+        Peer::Group(id) => ("group", safe::id(id)),
+    };
+    let thread = from.thread.as_deref().map(safe::id).unwrap_or_default();
+    format!("{channel}:{account}:{kind}:{peer}:{thread}")
+}
+
+impl Engine {
+    /// Returns the turn and the request under an id of their own, if the message that was accepted under theirs says
+    /// something else: some channels deliver an edited message under its old id, and nothing is dropped in silence.
+    pub(crate) async fn under_own_id(
+        &self,
+        turn: &Turn,
+        request: &Request,
+        accepted: Seq,
+    ) -> Result<Option<(Turn, Request)>, Error> {
+        let record = self.store.get(&turn.scope, accepted).await?;
+        let body = record.and_then(|record| record.body().ok());
+        let mut own = (turn.clone(), request.clone());
+        let (said, id) = match (own.1.message_mut(), &mut own.0.spoken) {
+            (Some(message), _) => {
+                let is_same = match &body {
+                    Some(Body::Message(_, first)) => says_the_same(first, message),
+                    Some(Body::Command(first)) => first.text == message.text,
+                    _ => true,
+                };
+                if is_same {
+                    return Ok(None);
+                }
+                (message.text.clone(), &mut message.message_id)
+            }
+            (None, Some(spoken)) => {
+                let is_same = match &body {
+                    Some(Body::Message(_, first)) => first.text == spoken.text,
+                    Some(Body::Command(first)) => first.text == spoken.text,
+                    _ => true,
+                };
+                if is_same {
+                    return Ok(None);
+                }
+                (spoken.text.clone(), &mut spoken.message_id)
+            }
+            (None, None) => return Ok(None),
+        };
+        let Some(known) = id else { return Ok(None) };
+        let hash = Digest::of_body(said.as_bytes()).to_string();
+        known.0.push('~');
+        known.0.push_str(hash.get(..HASH_DIGITS).unwrap_or(&hash));
+        Ok(Some(own))
+    }
+}
+
+fn says_the_same(first: &Message, second: &Message) -> bool {
+    first.text == second.text
+        && first.tool_calls == second.tool_calls
+        && first.tool_call_id == second.tool_call_id
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(from: Address, sender: Option<&str>, id: &str) -> String {
+        let message = Message {
+            message_id: Some(MessageId(id.to_owned())),
+            sender: sender.map(str::to_owned),
+            ..Message::text("hello")
+        };
+        identity(&Target::Address(from), &message).map(|id| id.0).unwrap_or_default()
+    }
+
+    /// Issue 16, row 2.
+    #[test]
+    fn a_message_is_known_by_channel_account_chat_sender_and_id() {
+        let other_account = Address { account: "bot2".to_owned(), ..Address::direct("telegram", "111") };
+        let thread = Address { thread: Some("7".to_owned()), ..Address::group("telegram", "g") };
+        let ids = [
+            of(Address::direct("telegram", "111"), None, "5"),
+            of(Address::direct("signal", "111"), None, "5"),
+            of(other_account, None, "5"),
+            of(Address::group("telegram", "g"), Some("ann"), "5"),
+            of(Address::group("telegram", "g"), Some("bob"), "5"),
+            of(Address::group("telegram", "111"), None, "5"),
+            of(thread, Some("ann"), "5"),
+            of(Address::direct("telegram", "111"), None, ":5"),
+            of(Address::direct("telegram", "111:"), None, "5"),
+        ];
+        let different: std::collections::BTreeSet<&String> = ids.iter().collect();
+        assert_eq!(different.len(), ids.len(), "{ids:?}");
+        assert_eq!(of(Address::direct("Telegram", " 111 "), None, "5"), ids[0]);
+        assert_eq!(of(Address::direct("telegram", "111"), None, " "), "");
+    }
+}

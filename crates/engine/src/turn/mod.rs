@@ -1,0 +1,10 @@
+//! A turn: what comes in, what is observed about it, what is decided, and its commit.
+
+pub(crate) mod commit;
+mod effects;
+pub(crate) mod identity;
+pub mod inbound;
+mod naming;
+pub(crate) mod observe;
+pub(crate) mod opinion;
+pub mod request;

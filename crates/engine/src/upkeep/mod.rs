@@ -1,0 +1,5 @@
+//! What happens to sessions besides turns: memory is extracted, old sessions go, words are erased on request.
+
+pub mod erasure;
+pub mod memory;
+pub mod retention;
