@@ -6,24 +6,59 @@ use super::name::{self, LogFile};
 use super::quarantine;
 use super::repair;
 use super::scan::{Ending, Scans, read_key};
+use super::scope::Scope;
 use super::tombstones::{self, Tombstones};
 use super::{Inner, lock};
 use crate::error::Error;
-use segue_core::entry::Seq;
+use crate::verify::{self, Report, Snapshot};
+use segue_core::entry::{Record, Seq};
+use segue_core::message::MessageId;
 use segue_core::scope::Key;
+use segue_core::state::State;
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 
 /// Checks a scope: its files, and what the index says of it.
 pub(super) fn scope(inner: &Inner, key: &Key) -> Result<Vec<String>, Error> {
-    let found = inner.with(key, |scope| {
-        let mut problems = scope.problems.clone();
-        if scope.lens.contains_key(&LogFile::Journal) {
-            problems.extend(files(inner.disk.as_ref(), &scope.folder)?);
-        }
-        Ok(problems)
-    });
-    sentences(found)
+    sentences(inner.with(key, |scope| files_of(inner, scope)))
+}
+
+fn files_of(inner: &Inner, scope: &Scope) -> Result<Vec<String>, Error> {
+    let mut problems = scope.problems.clone();
+    if scope.lens.contains_key(&LogFile::Journal) {
+        problems.extend(files(inner.disk.as_ref(), &scope.folder)?);
+    }
+    Ok(problems)
+}
+
+/// Checks all of a scope while nobody writes to it.
+pub(super) fn inspect(inner: &Inner, key: &Key) -> Result<Report, Error> {
+    inner.with(key, |scope| verify::inspect(&mut Held { inner, scope }, key))
+}
+
+/// A scope that is locked.
+struct Held<'a> {
+    inner: &'a Inner,
+    scope: &'a mut Scope,
+}
+
+impl Snapshot for Held<'_> {
+    fn tail(&mut self, after: Seq, limit: usize) -> Result<Vec<Record>, Error> {
+        self.scope.log(after, limit)
+    }
+
+    fn seen(&mut self, id: &MessageId) -> Result<Option<Seq>, Error> {
+        Ok(self.scope.seen.get(id).copied())
+    }
+
+    fn state(&mut self) -> Result<Option<Arc<State>>, Error> {
+        Ok(self.scope.state.clone())
+    }
+
+    fn audit(&mut self) -> Result<Vec<String>, Error> {
+        sentences(files_of(self.inner, self.scope))
+    }
 }
 
 /// Checks the index and the folders as a whole.
@@ -89,7 +124,9 @@ fn files(disk: &dyn Disk, folder: &Path) -> Result<Vec<String>, Error> {
             .iter()
             .map(|number| format!("{file}, line {number}, was changed: its digest differs"));
         problems.extend(changed);
-        if scan.ending != Ending::Clean {
+        // The last line of an open segment is ended before the next one is written.
+        let is_sealed = scan.segment().is_some_and(|number| scans.is_sealed(number));
+        if is_sealed && scan.ending != Ending::Clean {
             problems.push(format!("{file} does not end with a whole line"));
         }
     }

@@ -200,14 +200,6 @@ impl Line {
     /// Reads a line, without its end.
     pub(super) fn decode(text: &str) -> Result<Self, Unread> {
         let wire: Wire<'_> = serde_json::from_str(text).map_err(|error| error.to_string())?;
-        match (wire.len, wire.digest) {
-            (None, None) => {}
-            (Some(len), Some(_)) if len == text.len() => {}
-            (Some(len), Some(_)) => {
-                return Err(format!("it is {} bytes long and not {len}", text.len()).into());
-            }
-            _ => return Err("a line has a length and a digest, or neither".to_owned().into()),
-        }
         let bytes = match (wire.body, wire.body_text, wire.erased) {
             (Some(raw), None, None) => Bytes::Kept(raw.get().to_owned()),
             (None, Some(text), None) => Bytes::Kept(text.into_owned()),
@@ -219,7 +211,7 @@ impl Line {
         if !(first..=last).contains(&wire.seq) {
             return Err(format!("entry {} does not belong to entries {first} to {last}", wire.seq).into());
         }
-        // Asked last: what is not well-formed otherwise was written by nobody.
+        // Asked when the rest is well-formed: what is not was written by nobody.
         let kind = match Kind::named(&wire.kind) {
             Some(kind) => kind,
             None if may_be_newer(&wire.kind) => {
@@ -227,6 +219,14 @@ impl Line {
             }
             None => return Err(format!("'{}' is no kind of entry", wire.kind).into()),
         };
+        match (wire.len, wire.digest) {
+            (None, None) => {}
+            (Some(len), Some(_)) if len == text.len() => {}
+            (Some(len), Some(_)) => {
+                return Err(format!("it is {} bytes long and not {len}", text.len()).into());
+            }
+            _ => return Err("a line has a length and a digest, or neither".to_owned().into()),
+        }
         Ok(Self {
             record: Record { seq: wire.seq, segment: wire.segment, at, nth: wire.nth, kind, bytes },
             batch: Batch { first, last, bones: wire.bones },

@@ -50,6 +50,7 @@ use crate::error::Error;
 use crate::leases;
 use crate::store::{Catalog, Log, Maintenance, Quarantine, Store};
 use crate::types::{Append, AppendId, Page, Quarantined, QuarantinedFile, Reading, ScopePage, ScopeRow};
+use crate::verify::Report;
 use async_trait::async_trait;
 use commit_log::CommitLog;
 use disk::Disk;
@@ -308,6 +309,18 @@ impl Catalog for Files {
 impl Maintenance for Files {
     async fn sweep(&self) -> Result<usize, Error> {
         self.work(sweep::sweep).await
+    }
+
+    async fn inspect(&self, scope: &Key) -> Result<Option<Report>, Error> {
+        let key = scope.clone();
+        self.work(move |inner| match audit::inspect(inner, &key) {
+            // A scope that cannot be read as a whole is damage, too.
+            Err(error @ (Error::Damaged { .. } | Error::NewerEntry { .. })) => {
+                Ok(Some(Report { problems: vec![error.to_string()], ..Report::default() }))
+            }
+            inspected => inspected.map(Some),
+        })
+        .await
     }
 
     async fn audit(&self, scope: Option<&Key>) -> Result<Vec<String>, Error> {

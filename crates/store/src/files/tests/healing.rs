@@ -257,7 +257,7 @@ fn m_d3_any_change_to_a_file_is_found() {
         ("000001.jsonl", "\"batch\":[1,", "\"batch\":[0,"),
         ("000001.jsonl", ",\"nth\"", ", \"nth\""),
         ("journal.jsonl", "\"bones\":1", "\"bones\": 1"),
-        ("000001.jsonl", "{\"seq\":2", "\n{\"seq\":2"),
+        ("000001.jsonl", "{\"len\"", "\n{\"len\""),
     ] {
         let path = desk.scope_path(file);
         let whole = fs::read_to_string(&path).unwrap();

@@ -186,7 +186,7 @@ fn x6_what_was_set_aside_can_be_deleted_and_its_numbers_stay() {
         desk.close();
         let path = desk.scope_path("journal.jsonl");
         let whole = fs::read_to_string(&path).unwrap();
-        fs::write(&path, whole.replacen("{\"seq\"", "{\"sqe\"", 1)).unwrap();
+        fs::write(&path, whole.replacen("\"seq\"", "\"sqe\"", 1)).unwrap();
         desk.reopen();
         let load =
             |desk: &Desk| desk.inner().with(&desk.scope, |scope| Ok(scope.state.clone())).unwrap().unwrap();
@@ -201,7 +201,10 @@ fn x6_what_was_set_aside_can_be_deleted_and_its_numbers_stay() {
         for (file, bytes) in super::layout::all_files(dir.path()) {
             assert!(!String::from_utf8_lossy(&bytes).contains("once"), "{}", file.display());
         }
-        assert_eq!(crate::files::quarantined::list(desk.inner(), None).unwrap(), crate::Quarantined::default());
+        assert_eq!(
+            crate::files::quarantined::list(desk.inner(), None).unwrap(),
+            crate::Quarantined::default()
+        );
         desk.reopen();
         let after = load(&desk);
         let found = found.unwrap_or_else(|| std::sync::Arc::clone(&after));
@@ -274,7 +277,7 @@ fn x6_what_is_not_there_any_more_is_not_deleted_in_place_of_something_else() {
     desk.close();
     let path = desk.scope_path("journal.jsonl");
     let whole = fs::read_to_string(&path).unwrap();
-    fs::write(&path, whole.replacen("{\"seq\"", "{\"sqe\"", 1)).unwrap();
+    fs::write(&path, whole.replacen("\"seq\"", "\"sqe\"", 1)).unwrap();
     desk.reopen();
     let listed = crate::files::quarantined::list(desk.inner(), None).unwrap().found;
     // Somebody writes to the scope, which is moved away for that.
