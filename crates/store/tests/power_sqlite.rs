@@ -84,7 +84,7 @@ async fn look(files: &Files) -> Vec<Record> {
 
 /// 1,080 states after a power cut.
 #[tokio::test]
-async fn x1_a_power_cut_loses_nothing_that_was_acknowledged() {
+async fn a_power_cut_loses_nothing_that_was_acknowledged() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("segue.db");
     let mut world = World::new(Arc::new(Sqlite::open(&path).unwrap()));

@@ -96,7 +96,7 @@ fn l10_a_file_that_cannot_be_read_for_a_moment_is_not_damaged_and_nothing_is_mov
 /// A crash between two lines of the journal is recovered before anything is judged: what was sealed by the append that was
 /// never made is not sealed.
 #[test]
-fn x1_a_crash_between_two_lines_of_the_journal_is_no_damage() {
+fn p9_a_crash_between_two_lines_of_the_journal_is_no_damage() {
     let dir = folder();
     let mut desk = Desk::new(dir.path());
     desk.say("one");
@@ -127,7 +127,7 @@ fn x1_a_crash_between_two_lines_of_the_journal_is_no_damage() {
 
 /// The bytes of a line that a power cut left with a hole are set aside alone; all other lines count.
 #[test]
-fn x1_a_hole_in_the_last_append_costs_only_that_append() {
+fn p9_a_hole_in_the_last_append_costs_only_that_append() {
     for file in ["000001.jsonl", "journal.jsonl"] {
         let dir = folder();
         let mut desk = Desk::new(dir.path());

@@ -115,7 +115,7 @@ fn start(dir: &Path) -> (Desk, Arc<Recorder>) {
 
 /// 1,500 states after a power cut.
 #[test]
-fn x1_a_power_cut_loses_nothing_that_was_acknowledged_whatever_order_pages_land_in() {
+fn p9_a_power_cut_loses_nothing_that_was_acknowledged_whatever_order_pages_land_in() {
     for run in 0..50 {
         let dir = folder();
         let (mut desk, disk) = start(dir.path());
@@ -131,7 +131,7 @@ fn x1_a_power_cut_loses_nothing_that_was_acknowledged_whatever_order_pages_land_
 /// 800 states: the process dies first, another one goes on with what is in the cache of the machine, and then the power
 /// is cut. What was in the cache only must be durable before anything is built upon it.
 #[test]
-fn x1_what_a_dead_process_left_in_the_cache_is_durable_before_it_counts() {
+fn p9_what_a_dead_process_left_in_the_cache_is_durable_before_it_counts() {
     for run in 0..80 {
         let dir = folder();
         let (mut desk, disk) = start(dir.path());
