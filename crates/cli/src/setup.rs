@@ -208,6 +208,11 @@ pub fn data_folder() -> Option<PathBuf> {
     xdg.map(PathBuf::from).or_else(|| home().map(|home| home.join(".local").join("share")))
 }
 
+/// Returns where the lines that were typed in `segue chat` are kept.
+pub fn history_file() -> Option<PathBuf> {
+    data_folder().map(|folder| folder.join("segue").join("history"))
+}
+
 /// Returns a variable, if it is there and is text.
 pub fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok()

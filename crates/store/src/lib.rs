@@ -11,6 +11,7 @@ pub mod error;
 pub mod files;
 pub mod leases;
 pub mod memory;
+pub mod private;
 pub mod search;
 pub mod settle;
 #[cfg(feature = "sqlite")]

@@ -14,6 +14,7 @@ use crate::types::{
     Append, AppendId, Embedding, Page, Quarantined, QuarantinedFile, Reading, ScopePage, Subject,
 };
 use crate::values::Value;
+use crate::verify::Report;
 use async_trait::async_trait;
 use segue_core::Timestamp;
 use segue_core::entry::{Record, Seq};
@@ -155,6 +156,12 @@ pub trait Maintenance: Send + Sync {
     /// Deletes the content of segments that no session sees any more, and returns how many segments that were. What
     /// cannot be deleted now stays noted for the next call.
     async fn sweep(&self) -> Result<usize, Error>;
+
+    /// Checks a scope as it is at one moment ([`verify::inspect`](crate::verify::inspect)), whoever writes to it meanwhile;
+    /// nothing if the store has no snapshots.
+    async fn inspect(&self, _scope: &Key) -> Result<Option<Report>, Error> {
+        Ok(None)
+    }
 
     /// Checks what only this store can check, of one scope or of the store as a whole, and says what is wrong, one
     /// sentence each. [`verify`](crate::verify) does the rest.

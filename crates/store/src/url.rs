@@ -67,7 +67,7 @@ impl Location {
             Self::Sqlite(path) => {
                 let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
                 if let Some(folder) = folder {
-                    std::fs::create_dir_all(folder).map_err(|error| {
+                    crate::private::create_dir_all(folder).map_err(|error| {
                         Error::unavailable(format!("the folder {} cannot be made", folder.display()), error)
                     })?;
                 }

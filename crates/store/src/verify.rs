@@ -6,6 +6,7 @@ use segue_core::Timestamp;
 use segue_core::digest::Digest;
 use segue_core::entry::{Body, Bytes, Kind, Record, Seq};
 use segue_core::evolve::evolve;
+use segue_core::message::MessageId;
 use segue_core::scope::Key;
 use segue_core::segment;
 use segue_core::session::Number;
@@ -16,6 +17,9 @@ use std::sync::Arc;
 
 /// How many entries are read at a time.
 const ENTRIES_MAX: usize = 1_000;
+
+/// How often a scope without snapshots is read again because it was written to.
+const TRIES_MAX: usize = 10;
 
 /// What was checked of a scope, and what was found.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -28,44 +32,80 @@ pub struct Report {
     pub problems: Vec<String>,
 }
 
-/// Checks a scope.
+/// A scope as it is at one moment, whoever writes to it meanwhile.
+pub trait Snapshot {
+    /// Reads the entries behind an entry, in order.
+    fn tail(&mut self, after: Seq, limit: usize) -> Result<Vec<Record>, Error>;
+
+    /// Finds the entry by which a message was accepted.
+    fn seen(&mut self, id: &MessageId) -> Result<Option<Seq>, Error>;
+
+    /// Returns the state that the store has folded.
+    fn state(&mut self) -> Result<Option<Arc<State>>, Error>;
+
+    /// Checks what only the store can check.
+    fn audit(&mut self) -> Result<Vec<String>, Error>;
+}
+
+/// Checks a scope, as it is at one moment.
+///
+/// A store without snapshots is read page by page, and again if it was written to meanwhile.
 pub async fn verify(store: &dyn Store, scope: &Key) -> Result<Report, Error> {
+    if let Some(report) = store.inspect(scope).await? {
+        return Ok(report);
+    }
+    for _ in 0..TRIES_MAX {
+        let before = store.head(scope).await?;
+        let report = verify_by_pages(store, scope).await?;
+        if report.problems.is_empty() || store.head(scope).await? == before {
+            return Ok(report);
+        }
+    }
+    Err(Error::unavailable(format!("scope {scope} is written to all the time"), "try again when it is quiet"))
+}
+
+async fn verify_by_pages(store: &dyn Store, scope: &Key) -> Result<Report, Error> {
     let mut check = Check::new(scope.clone());
     let mut after = Seq::ZERO;
     loop {
-        let records = match store.tail(scope, after, ENTRIES_MAX).await {
-            Ok(records) => records,
-            Err(error @ (Error::Damaged { .. } | Error::NewerEntry { .. })) => {
-                check.problems.push(error.to_string());
-                break;
-            }
-            Err(error) => return Err(error),
-        };
+        let Some(records) = check.unless_damaged(store.tail(scope, after, ENTRIES_MAX).await)? else { break };
         let Some(last) = records.last() else { break };
         after = last.seq;
         for record in &records {
             check.entry(record);
-            if let Some(id) = message_id(record)
-                && store.seen(scope, &id).await? != Some(record.seq)
-            {
-                check.problems.push(format!("entry {}: its message id is not on record", record.seq));
+            if let Some(id) = message_id(record) {
+                check.message(record, store.seen(scope, &id).await?);
             }
         }
     }
-    let stored = match store.load(scope).await {
-        Ok(stored) => stored,
-        Err(error @ (Error::Damaged { .. } | Error::NewerEntry { .. })) => {
-            check.problems.push(error.to_string());
-            None
-        }
-        Err(error) => return Err(error),
-    };
+    let stored = check.unless_damaged(store.load(scope).await)?.flatten();
     let mut report = check.finish(stored.as_deref());
     report.problems.extend(store.audit(Some(scope)).await?);
     Ok(report)
 }
 
-fn message_id(record: &Record) -> Option<segue_core::message::MessageId> {
+/// Checks a snapshot of a scope.
+pub fn inspect(snapshot: &mut dyn Snapshot, scope: &Key) -> Result<Report, Error> {
+    let mut check = Check::new(scope.clone());
+    let mut after = Seq::ZERO;
+    loop {
+        let Some(records) = check.unless_damaged(snapshot.tail(after, ENTRIES_MAX))? else { break };
+        let Some(last) = records.last() else { break };
+        after = last.seq;
+        for record in &records {
+            check.entry(record);
+            if let Some(id) = message_id(record) {
+                check.message(record, snapshot.seen(&id)?);
+            }
+        }
+    }
+    let stored = check.unless_damaged(snapshot.state())?.flatten();
+    let mut report = check.finish(stored.as_deref());
+    report.problems.extend(snapshot.audit()?);
+    Ok(report)
+}
+
+fn message_id(record: &Record) -> Option<MessageId> {
     match record.body().ok()? {
         Body::Message(_, message) => message.message_id,
         Body::Command(spoken) => spoken.message_id,
@@ -112,6 +152,24 @@ impl Check {
             problems: Vec::new(),
             entries: 0,
             broken: false,
+        }
+    }
+
+    /// Takes damage down as a problem; any other error stays one.
+    fn unless_damaged<T>(&mut self, found: Result<T, Error>) -> Result<Option<T>, Error> {
+        match found {
+            Ok(found) => Ok(Some(found)),
+            Err(error @ (Error::Damaged { .. } | Error::NewerEntry { .. })) => {
+                self.problems.push(error.to_string());
+                Ok(None)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    fn message(&mut self, record: &Record, seen: Option<Seq>) {
+        if seen != Some(record.seq) {
+            self.problems.push(format!("entry {}: its message id is not on record", record.seq));
         }
     }
 

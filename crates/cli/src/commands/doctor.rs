@@ -7,8 +7,13 @@ use segue_engine::Engine;
 use segue_engine::config::{Config, ControlModel};
 use segue_engine::models::Client;
 use segue_engine::pins::Host as _;
+use segue_store::{Location, private};
 use serde::Serialize;
 use serde_json::json;
+use std::path::Path;
+
+/// How many files are named that others may read.
+const RIGHTS_TOLD_MAX: usize = 5;
 
 /// How something is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -93,11 +98,32 @@ async fn store(config: &Config) -> Vec<Check> {
     };
     match looked.await {
         Err(error) => bad(crate::sentence(&error)),
-        Ok((problems, scopes, aside)) => vec![
-            Check::of(what, Verdict::Bad, problems, format!("{location}, scopes: {scopes}")),
-            Check::of("set aside", Verdict::Bad, aside, "nothing"),
-        ],
+        Ok((problems, scopes, aside)) => {
+            let mut checks = vec![
+                Check::of(what, Verdict::Bad, problems, format!("{location}, scopes: {scopes}")),
+                Check::of("set aside", Verdict::Bad, aside, "nothing"),
+            ];
+            checks.extend(rights(config, &location));
+            checks
+        }
     }
+}
+
+/// Looks for files that hold what people said and that other users of the machine may read.
+fn rights(config: &Config, location: &Location) -> Option<Check> {
+    let store = match location {
+        Location::Sqlite(path) => Some(path.clone()),
+        Location::Files(folder) => Some(folder.join("sessions")),
+        Location::Memory => None,
+    };
+    let memory = config.memory_dir.as_deref().map(|dir| setup::expand(Path::new(dir)).join("MEMORY.md"));
+    let places = store.into_iter().chain(memory).chain(setup::history_file());
+    let wider = places.flat_map(|path| private::wider(&path, RIGHTS_TOLD_MAX));
+    let told = wider.map(|(path, mode)| {
+        format!("others may read or write {} (mode {mode:o}): `chmod go= {}`", path.display(), path.display())
+    });
+    let told: Vec<String> = told.take(RIGHTS_TOLD_MAX).collect();
+    (!told.is_empty()).then_some(Check { what: "rights", verdict: Verdict::Note, told })
 }
 
 /// Looks at the files that sessions are pinned to.

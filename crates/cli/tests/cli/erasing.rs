@@ -16,9 +16,12 @@ fn groups() -> World {
     let config = "[store]\nurl = \"files:log\"\n[session]\nidentity_links = { ann = ['telegram:111', 'discord:222'] }\n";
     world.file("segue.toml", config);
     spoil(&world, "agent_main_telegram_group_-6/000001.jsonl", "OTHER: somebody else\"");
-    // It is moved away by the first who looks.
-    world.run(&["scopes"]).expect_code(0);
     world
+}
+
+/// Leaves out the warnings that a file cannot be read; they are told elsewhere.
+fn without_warnings(seen: &str) -> String {
+    seen.lines().filter(|line| !line.starts_with("!  WARN")).map(|line| format!("{line}\n")).collect()
 }
 
 /// Takes away the last letter of a part of a file.
@@ -33,16 +36,16 @@ fn spoil(world: &World, file: &str, part: &str) {
 #[test]
 fn x6_a_wrong_name_deletes_nothing_that_was_set_aside() {
     let world = groups();
-    let copy = world.path("log/sessions/agent_main_telegram_group_-6/000001.jsonl.damaged-1");
+    let copy = world.path("log/sessions/agent_main_telegram_group_-6/000001.jsonl");
     let before = fs::read(&copy).unwrap();
     check!(
         "erase_wrong_name",
-        world.script(
+        without_warnings(&world.script(
             "erase --person telegram:999 --dry-run
          erase --person telegram:999
          erase --person discord:999
          erase --person nobody"
-        )
+        ))
     );
     assert_eq!(fs::read(&copy).unwrap(), before);
 }
@@ -51,7 +54,7 @@ fn x6_a_wrong_name_deletes_nothing_that_was_set_aside() {
 #[test]
 fn x6_a_linked_address_is_the_person_and_what_may_be_theirs_is_named() {
     let world = groups();
-    let copy = world.path("log/sessions/agent_main_telegram_group_-6/000001.jsonl.damaged-1");
+    let copy = world.path("log/sessions/agent_main_telegram_group_-6/000001.jsonl");
     let seen = world.script(
         "erase --person Telegram:111 --dry-run
          erase --person Telegram:111 --dry-run --json
@@ -69,7 +72,7 @@ fn x6_a_linked_address_is_the_person_and_what_may_be_theirs_is_named() {
          erase --person ann --set-aside",
     );
     assert!(!copy.exists());
-    check!("erase_linked", seen + &asked);
+    check!("erase_linked", without_warnings(&(seen + &asked)));
 }
 
 /// A file that other sessions see, too, is not one session's to delete.

@@ -71,7 +71,7 @@ async fn l10_a_damaged_file_of_a_session_stops_nobody_and_keeps_its_bytes() {
     let second = home.fields(2).await;
     let folder = home.folder.path().join("log/sessions/agent_main_cli_direct_me");
     let file = folder.join("000001.jsonl");
-    let damaged = fs::read_to_string(&file).unwrap().replacen("{\"seq\"", "{\"sqe\"", 1);
+    let damaged = fs::read_to_string(&file).unwrap().replacen("\"seq\"", "\"sqe\"", 1);
     fs::write(&file, &damaged).unwrap();
     home.restart(SETTINGS).await;
     assert_eq!(

@@ -3,17 +3,20 @@
 //! The content comes first, then the journal: with its last line the append is made. What follows
 //! (erased bodies, the index) is done again after a crash, because the journal tells of it.
 
-use super::disk::{Disk, beside, replace, stage, sync_parent, unavailable, unstage};
+use super::disk::{
+    Disk, append_durably, beside, replace, stage, sync_parent, truncate_durably, unavailable, unstage,
+    write_durably,
+};
 use super::erase::Rewrite;
-use super::line::{Batch, Line};
-use super::name::Sheet;
-use super::remains::note_skipped;
-use super::scan::{self, Scan, sheet_of};
+use super::line::{self, Batch, Line};
+use super::name::LogFile;
+use super::scan::{self, Scan, file_of};
 use super::scope::{Scope, Slot, Trust};
+use super::tombstones::note_skipped;
 use crate::error::Error;
 use crate::types::Append;
+use segue_core::digest::Digest;
 use segue_core::entry::{Record, Seq};
-use segue_core::scope::Key;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -23,19 +26,23 @@ use std::path::{Path, PathBuf};
 struct Share {
     bytes: Vec<u8>,
     slots: Vec<Slot>,
+    /// The digest of all lines of the file, with these.
+    tip: Option<Digest>,
 }
 
 /// The shares of an append; the journal's comes first in order and is written last.
-type Shares = BTreeMap<Sheet, Share>;
+type Shares = BTreeMap<LogFile, Share>;
 
 impl Scope {
     /// Writes an append that was admitted.
     ///
     /// On an error nothing was changed, or will not have been once the files are read again.
     pub(super) fn write(&mut self, disk: &dyn Disk, append: Append) -> Result<(), Error> {
-        if !self.lens.contains_key(&Sheet::Journal) && !append.records.is_empty() {
-            make_folder(disk, &self.folder, append.scope())?;
-            self.lens.insert(Sheet::Journal, scan_header_len(append.scope())?);
+        self.settle(disk)?;
+        if !self.lens.contains_key(&LogFile::Journal) && !append.records.is_empty() {
+            let header = scan::header(&self.key)?;
+            make_folder(disk, &self.folder, &header)?;
+            self.lens.insert(LogFile::Journal, header.len() as u64);
         }
         self.note_gaps(disk, &append)?;
         let mut shares = self.shares(&append)?;
@@ -70,13 +77,16 @@ impl Scope {
         let home = spoken.map(|(_, seq)| append.records.iter().find(|r| r.seq == *seq).unwrap_or(last).seq);
         for record in &append.records {
             let message = spoken.filter(|_| home == Some(record.seq)).cloned();
-            let line = Line { record: record.clone(), batch, message };
-            let text = line.encode().map_err(|error| Error::damaged("an entry", error))?;
-            let sheet = sheet_of(record.kind, record.segment);
+            let file = file_of(record.kind, record.segment);
             // Every segment has a file, so that a file which is not there is known to be missing.
-            shares.entry(Sheet::Segment(record.segment)).or_default();
-            let base = self.lens.get(&sheet).copied().unwrap_or(0);
-            let share = shares.entry(sheet).or_default();
+            shares.entry(LogFile::Segment(record.segment)).or_default();
+            let base = self.lens.get(&file).copied().unwrap_or(0);
+            let share = shares.entry(file).or_default();
+            let tip = share.tip.or_else(|| self.tips.get(&file).copied());
+            let tip = tip.unwrap_or_else(|| line::root(&self.key, file));
+            let line = Line { record: record.clone(), batch, message, digest: None }.linked(tip);
+            share.tip = line.digest;
+            let text = line.encode().map_err(|error| Error::damaged("an entry", error))?;
             let offset = base + share.bytes.len() as u64;
             share.slots.push(Slot::at(record, offset, text.len() - 1));
             share.bytes.extend_from_slice(text.as_bytes());
@@ -99,8 +109,9 @@ impl Scope {
         match written {
             Ok(staged) => {
                 let mut slots = Vec::new();
-                for (sheet, share) in std::mem::take(shares) {
-                    *self.lens.entry(sheet).or_insert(0) += share.bytes.len() as u64;
+                for (file, share) in std::mem::take(shares) {
+                    *self.lens.entry(file).or_insert(0) += share.bytes.len() as u64;
+                    self.tips.extend(share.tip.map(|tip| (file, tip)));
                     slots.extend(share.slots);
                 }
                 slots.sort_unstable_by_key(|slot: &Slot| slot.seq);
@@ -116,12 +127,12 @@ impl Scope {
 
     fn write_content(&self, disk: &dyn Disk, shares: &Shares) -> Result<(), Error> {
         let mut made = false;
-        for (sheet, share) in shares.iter().filter(|(sheet, _)| **sheet != Sheet::Journal) {
-            let path = self.folder.join(sheet.file_name());
-            let is_new = !self.lens.contains_key(sheet);
+        for (file, share) in shares.iter().filter(|(file, _)| **file != LogFile::Journal) {
+            let path = self.folder.join(file.file_name());
+            let is_new = !self.lens.contains_key(file);
             made |= is_new;
             if is_new || !share.bytes.is_empty() {
-                disk.append(&path, &share.bytes).map_err(|error| unavailable(&path, &error))?;
+                append_durably(disk, &path, &share.bytes)?;
             }
         }
         if made {
@@ -133,7 +144,7 @@ impl Scope {
     fn stage_erased(&self, disk: &dyn Disk, erase: &BTreeSet<Seq>) -> Result<Vec<(PathBuf, Rewrite)>, Error> {
         let mut staged = Vec::new();
         for segment in self.segments_of(erase) {
-            let scan = Scan::of_segment(&self.folder, segment)?;
+            let scan = Scan::of_segment(disk, &self.folder, &self.key, segment)?;
             if let Some(rewrite) = Rewrite::of(&scan, erase)? {
                 staged.push((stage(disk, &rewrite.path, &rewrite.bytes)?, rewrite));
             }
@@ -160,9 +171,9 @@ impl Scope {
         if bones {
             return self.rewrite_journal(disk, shares, erase);
         }
-        let Some(share) = shares.get(&Sheet::Journal) else { return Ok(()) };
-        let path = self.folder.join(Sheet::Journal.file_name());
-        disk.append(&path, &share.bytes).map_err(|error| unavailable(&path, &error))
+        let Some(share) = shares.get(&LogFile::Journal) else { return Ok(()) };
+        let path = self.folder.join(LogFile::Journal.file_name());
+        append_durably(disk, &path, &share.bytes)
     }
 
     /// Writes the journal anew, without the bodies that are erased and with the new lines.
@@ -172,8 +183,8 @@ impl Scope {
         shares: &mut Shares,
         erase: &BTreeSet<Seq>,
     ) -> Result<(), Error> {
-        let (_, scan) = scan::read_journal(&self.folder)?;
-        let mut share = shares.remove(&Sheet::Journal).unwrap_or_default();
+        let (_, _, scan) = scan::read_journal(disk, &self.folder)?;
+        let mut share = shares.remove(&LogFile::Journal).unwrap_or_default();
         if let Some(mut rewrite) = Rewrite::of(&scan, erase)? {
             let len = rewrite.bytes.len() as u64;
             rewrite.bytes.extend_from_slice(&share.bytes);
@@ -190,16 +201,16 @@ impl Scope {
                 slot.offset = slot.offset - scan.bytes.len() as u64 + len;
             }
             self.move_slots(&rewrite);
-        } else if let Err(error) = disk.append(&scan.path, &share.bytes) {
-            shares.insert(Sheet::Journal, share);
-            return Err(unavailable(&scan.path, &error));
+        } else if let Err(error) = append_durably(disk, &scan.path, &share.bytes) {
+            shares.insert(LogFile::Journal, share);
+            return Err(error);
         }
-        shares.insert(Sheet::Journal, share);
+        shares.insert(LogFile::Journal, share);
         Ok(())
     }
 
     fn move_slots(&mut self, rewrite: &Rewrite) {
-        self.lens.insert(rewrite.sheet, rewrite.bytes.len() as u64);
+        self.lens.insert(rewrite.file, rewrite.bytes.len() as u64);
         for (seq, offset, len) in &rewrite.places {
             if let Ok(at) = self.slots.binary_search_by_key(seq, |slot| slot.seq) {
                 (self.slots[at].offset, self.slots[at].len) = (*offset, *len);
@@ -211,11 +222,11 @@ impl Scope {
     /// are read again: the append is half-made there.
     fn take_back(&self, disk: &dyn Disk, shares: &Shares) {
         // The journal comes first, because its lines are what makes an append whole.
-        for sheet in shares.keys() {
-            let path = self.folder.join(sheet.file_name());
-            let undone = match self.lens.get(sheet) {
-                Some(len) if path.exists() => disk.truncate(&path, *len),
-                None if path.exists() => disk.remove(&path),
+        for file in shares.keys() {
+            let path = self.folder.join(file.file_name());
+            let undone = match self.lens.get(file) {
+                Some(len) if path.exists() => truncate_durably(disk, &path, *len),
+                None if path.exists() => disk.remove(&path).map_err(|error| unavailable(&path, &error)),
                 _ => Ok(()),
             };
             if let Err(error) = undone {
@@ -239,24 +250,18 @@ impl Scope {
     }
 }
 
-fn scan_header_len(key: &Key) -> Result<u64, Error> {
-    let header = scan::header(key).map_err(|error| Error::damaged("a scope key", error))?;
-    Ok(header.len() as u64)
-}
-
 /// Makes the folder of a scope; once it is there, its journal names the scope.
-fn make_folder(disk: &dyn Disk, folder: &Path, key: &Key) -> Result<(), Error> {
+fn make_folder(disk: &dyn Disk, folder: &Path, header: &str) -> Result<(), Error> {
     if folder.exists() {
-        return Ok(());
+        return sync_parent(disk, folder);
     }
-    let header = scan::header(key).map_err(|error| Error::damaged("a scope key", error))?;
     let fresh = beside(folder, ".new");
     let failed = |error: io::Error| unavailable(&fresh, &error);
     match disk.create_dir(&fresh) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(failed(error)),
         _ => {}
     }
-    disk.write(&fresh.join(Sheet::Journal.file_name()), header.as_bytes()).map_err(failed)?;
+    write_durably(disk, &fresh.join(LogFile::Journal.file_name()), header.as_bytes())?;
     disk.sync_dir(&fresh).map_err(failed)?;
     disk.rename(&fresh, folder).map_err(failed)?;
     sync_parent(disk, folder)

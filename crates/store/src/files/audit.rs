@@ -1,34 +1,71 @@
 //! Auditing: what only this store can check of its files.
 
-use super::aside;
+use super::disk::Disk;
 use super::line::Batch;
-use super::name::{self, Sheet};
-use super::remains::{self, Remains};
+use super::name::{self, LogFile};
+use super::quarantine;
+use super::repair;
 use super::scan::{Ending, Scans, read_key};
+use super::scope::Scope;
+use super::tombstones::{self, Tombstones};
 use super::{Inner, lock};
 use crate::error::Error;
-use segue_core::entry::Seq;
+use crate::verify::{self, Report, Snapshot};
+use segue_core::entry::{Record, Seq};
+use segue_core::message::MessageId;
 use segue_core::scope::Key;
+use segue_core::state::State;
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 
 /// Checks a scope: its files, and what the index says of it.
 pub(super) fn scope(inner: &Inner, key: &Key) -> Result<Vec<String>, Error> {
-    let found = inner.with(key, |scope| {
-        let mut problems = scope.problems.clone();
-        if scope.lens.contains_key(&Sheet::Journal) {
-            problems.extend(files(&scope.folder)?);
-        }
-        Ok(problems)
-    });
-    sentences(found)
+    sentences(inner.with(key, |scope| files_of(inner, scope)))
+}
+
+fn files_of(inner: &Inner, scope: &Scope) -> Result<Vec<String>, Error> {
+    let mut problems = scope.problems.clone();
+    if scope.lens.contains_key(&LogFile::Journal) {
+        problems.extend(files(inner.disk.as_ref(), &scope.folder)?);
+    }
+    Ok(problems)
+}
+
+/// Checks all of a scope while nobody writes to it.
+pub(super) fn inspect(inner: &Inner, key: &Key) -> Result<Report, Error> {
+    inner.with(key, |scope| verify::inspect(&mut Held { inner, scope }, key))
+}
+
+/// A scope that is locked.
+struct Held<'a> {
+    inner: &'a Inner,
+    scope: &'a mut Scope,
+}
+
+impl Snapshot for Held<'_> {
+    fn tail(&mut self, after: Seq, limit: usize) -> Result<Vec<Record>, Error> {
+        self.scope.log(after, limit)
+    }
+
+    fn seen(&mut self, id: &MessageId) -> Result<Option<Seq>, Error> {
+        Ok(self.scope.seen.get(id).copied())
+    }
+
+    fn state(&mut self) -> Result<Option<Arc<State>>, Error> {
+        Ok(self.scope.state.clone())
+    }
+
+    fn audit(&mut self) -> Result<Vec<String>, Error> {
+        sentences(files_of(self.inner, self.scope))
+    }
 }
 
 /// Checks the index and the folders as a whole.
 pub(super) fn store(inner: &Inner) -> Result<Vec<String>, Error> {
     let mut problems = lock(&inner.repairs).clone();
     problems.extend(lock(&inner.index).audit()?);
-    problems.extend(aside::forsaken(&inner.sessions)?);
+    problems.extend(quarantine::forsaken(&inner.sessions)?);
     for folder in inner.folders()? {
         let path = inner.sessions.join(&folder);
         let key = match read_key(&path) {
@@ -42,7 +79,11 @@ pub(super) fn store(inner: &Inner) -> Result<Vec<String>, Error> {
             problems.push(format!("{} is not the folder of scope {key}", path.display()));
             continue;
         }
-        match inner.with(&key, |scope| Ok(scope.state.is_some())) {
+        let has_entries = inner.with(&key, |scope| match scope.is_behind_damage() {
+            true => Err(Error::damaged(scope.folder.display().to_string(), scope.problems.join("; "))),
+            false => Ok(scope.state.is_some()),
+        });
+        match has_entries {
             Err(error) => problems.push(error.to_string()),
             // A crash can come between the making of a folder and the first entry.
             Ok(has_entries) if has_entries && !lock(&inner.index).has(&key) => {
@@ -61,13 +102,15 @@ fn sentences(found: Result<Vec<String>, Error>) -> Result<Vec<String>, Error> {
     }
 }
 
-fn files(folder: &Path) -> Result<Vec<String>, Error> {
-    let scans = Scans::read(folder)?;
-    let remains = remains::read(folder)?;
+/// Checks the files of a scope. What a crash left of an append is none of its entries.
+fn files(disk: &dyn Disk, folder: &Path) -> Result<Vec<String>, Error> {
+    let mut scans = Scans::read(disk, folder)?;
+    let tombstones = tombstones::read(disk, folder)?;
+    scans.recover(&tombstones)?;
     let mut problems = Vec::new();
     for scan in scans.all() {
         let file = scan.path.display();
-        let header = usize::from(scan.sheet == Sheet::Journal);
+        let header = usize::from(scan.file == LogFile::Journal);
         for (at, placed) in scan.lines.iter().enumerate() {
             let begin = placed.offset as usize;
             let text = &scan.bytes[begin..begin + placed.len];
@@ -76,14 +119,21 @@ fn files(folder: &Path) -> Result<Vec<String>, Error> {
                 problems.push(format!("{file}, line {}, was changed", at + 1 + header));
             }
         }
-        if scan.ending != Ending::Clean {
+        let changed = scan
+            .changed
+            .iter()
+            .map(|number| format!("{file}, line {number}, was changed: its digest differs"));
+        problems.extend(changed);
+        // The last line of an open segment is ended before the next one is written.
+        let is_sealed = scan.segment().is_some_and(|number| scans.is_sealed(number));
+        if is_sealed && scan.ending != Ending::Clean {
             problems.push(format!("{file} does not end with a whole line"));
         }
     }
-    let aside = |path: &std::path::PathBuf| format!("{} was set aside: it is damaged", path.display());
-    problems.extend(super::mend::moved(folder).iter().map(aside));
+    let moved = |path: &std::path::PathBuf| format!("{} was set aside: it is damaged", path.display());
+    problems.extend(repair::moved(folder).iter().map(moved));
     problems.extend(batches(&scans));
-    problems.extend(gaps(folder, &scans, remains));
+    problems.extend(gaps(folder, &scans, tombstones));
     Ok(problems)
 }
 
@@ -99,8 +149,8 @@ fn batches(scans: &Scans) -> Vec<String> {
 }
 
 /// Finds entries that are neither there nor known to be deleted.
-fn gaps(folder: &Path, scans: &Scans, remains: Remains) -> Vec<String> {
-    let mut there: BTreeMap<Seq, Seq> = remains.entries.into_iter().collect();
+fn gaps(folder: &Path, scans: &Scans, tombstones: Tombstones) -> Vec<String> {
+    let mut there: BTreeMap<Seq, Seq> = tombstones.entries.into_iter().collect();
     let lines = scans.all().flat_map(|scan| &scan.lines);
     there.extend(lines.map(|placed| (placed.line.record.seq, placed.line.record.seq)));
     let (mut head, mut problems) = (Seq::ZERO, Vec::new());

@@ -1,14 +1,17 @@
 //! The seam over everything that changes a disk, so that tests can let it fail or stop at any step.
 
 use crate::error::Error;
+use crate::private;
 use std::fmt;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// What the store does to a disk. Each call is durable when it returns, but for names: those are durable
-/// after [`Disk::sync_dir`] of their folder.
+/// What the store does to a disk. Content is durable after [`Disk::sync`] of its file, a name after
+/// [`Disk::sync_dir`] of its folder, and nothing before that: a power cut leaves any part of it, in any order.
 pub(super) trait Disk: fmt::Debug + Send + Sync {
+    /// Reads a file.
+    fn read(&self, path: &Path) -> io::Result<Vec<u8>>;
     /// Makes a folder.
     fn create_dir(&self, path: &Path) -> io::Result<()>;
     /// Writes a file anew.
@@ -17,6 +20,8 @@ pub(super) trait Disk: fmt::Debug + Send + Sync {
     fn append(&self, path: &Path, bytes: &[u8]) -> io::Result<()>;
     /// Cuts a file off.
     fn truncate(&self, path: &Path, len: u64) -> io::Result<()>;
+    /// Makes the content of a file durable.
+    fn sync(&self, path: &Path) -> io::Result<()>;
     /// Gives a file or a folder another name, in place of what had that name.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
     /// Deletes a file.
@@ -30,26 +35,32 @@ pub(super) trait Disk: fmt::Debug + Send + Sync {
 pub(super) struct Machine;
 
 impl Disk for Machine {
+    fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
+        fs::read(path)
+    }
+
     fn create_dir(&self, path: &Path) -> io::Result<()> {
-        fs::create_dir(path)
+        private::create_dir(path)
     }
 
     fn write(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        let mut file = File::create(path)?;
-        file.write_all(bytes)?;
-        file.sync_all()
+        let mut file = private::options().write(true).create(true).truncate(true).open(path)?;
+        file.write_all(bytes)
     }
 
     fn append(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        let mut file = OpenOptions::new().append(true).create(true).open(path)?;
-        file.write_all(bytes)?;
-        file.sync_data()
+        let mut file = private::options().append(true).create(true).open(path)?;
+        file.write_all(bytes)
     }
 
     fn truncate(&self, path: &Path, len: u64) -> io::Result<()> {
-        let file = OpenOptions::new().write(true).open(path)?;
-        file.set_len(len)?;
-        file.sync_all()
+        OpenOptions::new().write(true).open(path)?.set_len(len)
+    }
+
+    fn sync(&self, path: &Path) -> io::Result<()> {
+        // Other systems sync only what may be written.
+        let file = OpenOptions::new().read(true).write(cfg!(not(unix))).open(path)?;
+        file.sync_data()
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
@@ -72,10 +83,28 @@ impl Disk for Machine {
     }
 }
 
+/// Adds to the end of a file. The bytes are durable when this returns; the name of a new file is not.
+pub(super) fn append_durably(disk: &dyn Disk, path: &Path, bytes: &[u8]) -> Result<(), Error> {
+    let appended = disk.append(path, bytes).and_then(|()| disk.sync(path));
+    appended.map_err(|error| unavailable(path, &error))
+}
+
+/// Writes a file anew. The bytes are durable when this returns; the name of a new file is not.
+pub(super) fn write_durably(disk: &dyn Disk, path: &Path, bytes: &[u8]) -> Result<(), Error> {
+    let written = disk.write(path, bytes).and_then(|()| disk.sync(path));
+    written.map_err(|error| unavailable(path, &error))
+}
+
+/// Cuts a file off, durably.
+pub(super) fn truncate_durably(disk: &dyn Disk, path: &Path, len: u64) -> Result<(), Error> {
+    let cut = disk.truncate(path, len).and_then(|()| disk.sync(path));
+    cut.map_err(|error| unavailable(path, &error))
+}
+
 /// Writes what will take the place of a file, next to it.
 pub(super) fn stage(disk: &dyn Disk, path: &Path, bytes: &[u8]) -> Result<PathBuf, Error> {
     let staged = beside(path, ".tmp");
-    disk.write(&staged, bytes).map_err(|error| unavailable(&staged, &error))?;
+    write_durably(disk, &staged, bytes)?;
     Ok(staged)
 }
 
@@ -119,13 +148,12 @@ pub(super) fn unavailable(path: &Path, error: &io::Error) -> Error {
     Error::unavailable(path.display().to_string(), format!("{error}: {todo}"))
 }
 
-/// Says that a file of a scope cannot be read.
+/// Says that a file of a scope cannot be read now. That is never damage: rights, a share that is away, a bad cable or too
+/// many open files can be mended, and only bytes that were read can be judged.
 pub(super) fn unreadable(path: &Path, error: &io::Error) -> Error {
-    match error.kind() {
-        // The machine is short of something: the file itself may be well.
-        io::ErrorKind::OutOfMemory | io::ErrorKind::Interrupted | io::ErrorKind::ResourceBusy => {
-            unavailable(path, error)
-        }
-        _ => Error::damaged(path.display().to_string(), format!("it cannot be read ({error})")),
-    }
+    let todo = match error.kind() {
+        io::ErrorKind::PermissionDenied => "check who may read it",
+        _ => "try again; if the file is lost, move it away and the scope goes on without it",
+    };
+    Error::unavailable(path.display().to_string(), format!("it cannot be read now ({error}): {todo}"))
 }

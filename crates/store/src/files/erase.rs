@@ -2,7 +2,7 @@
 
 use super::disk::{Disk, stage, unstage};
 use super::line::Line;
-use super::name::Sheet;
+use super::name::LogFile;
 use super::scan::{Scan, Scans};
 use crate::error::Error;
 use segue_core::entry::{Bytes, Record, Seq};
@@ -12,7 +12,7 @@ use std::path::PathBuf;
 /// A file without some bodies, to take the place of the one that has them.
 #[derive(Debug)]
 pub(super) struct Rewrite {
-    pub sheet: Sheet,
+    pub file: LogFile,
     pub path: PathBuf,
     pub bytes: Vec<u8>,
     /// Where the entries stand now: offset and length.
@@ -26,7 +26,7 @@ impl Rewrite {
         if !scan.lines.iter().any(|placed| holds(&placed.line.record)) {
             return Ok(None);
         }
-        let start = scan.lines.first().map_or(scan.end, |placed| placed.offset);
+        let start = scan.lines.first().map_or(0, |placed| placed.offset);
         let mut bytes = scan.bytes[..start as usize].to_vec();
         let mut places = Vec::with_capacity(scan.lines.len());
         for placed in &scan.lines {
@@ -43,28 +43,23 @@ impl Rewrite {
             }
             places.push((record.seq, offset, bytes.len() - offset as usize - 1));
         }
-        Ok(Some(Self { sheet: scan.sheet, path: scan.path.clone(), bytes, places }))
+        Ok(Some(Self { file: scan.file, path: scan.path.clone(), bytes, places }))
     }
 }
 
-/// Whether files were changed, and have to be read again.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Change {
-    /// They are as they were read.
-    None,
-    /// They were mended.
-    Mended,
+/// Tells whether the journal says that bodies are erased which are still there, because a crash came between the two.
+pub(super) fn is_due(scans: &Scans, erase: &BTreeSet<Seq>) -> bool {
+    let mut records = scans.all().flat_map(|scan| &scan.lines).map(|placed| &placed.line.record);
+    records.any(|record| erase.contains(&record.seq) && matches!(record.bytes, Bytes::Kept(_)))
 }
 
-/// Erases what the journal says is erased, where a crash came between the two.
-pub(super) fn finish(disk: &dyn Disk, scans: &Scans, erase: &BTreeSet<Seq>) -> Result<Change, Error> {
-    let mut change = Change::None;
+/// Erases what the journal says is erased.
+pub(super) fn finish(disk: &dyn Disk, scans: &Scans, erase: &BTreeSet<Seq>) -> Result<(), Error> {
     for scan in scans.all() {
         if let Some(rewrite) = Rewrite::of(scan, erase)? {
             let staged = stage(disk, &rewrite.path, &rewrite.bytes)?;
             unstage(disk, &staged, &rewrite.path)?;
-            change = Change::Mended;
         }
     }
-    Ok(change)
+    Ok(())
 }

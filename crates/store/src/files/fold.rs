@@ -1,7 +1,7 @@
 //! Folding: from the entries that are there to the state of the scope.
 
-use super::remains::Remains;
 use super::scan::Scans;
+use super::tombstones::Tombstones;
 use crate::error::Error;
 use segue_core::entry::{Body, Record, Seq};
 use segue_core::evolve::evolve;
@@ -37,9 +37,9 @@ pub(super) fn orders(scans: &Scans) -> Orders {
     orders
 }
 
-/// Folds all that is there, and what remains of what was deleted.
-pub(super) fn fold(key: &Key, scans: &Scans, remains: &Remains) -> Result<State, Error> {
-    let mut records: BTreeMap<Seq, &Record> = remains.husks.iter().map(|husk| (husk.seq, husk)).collect();
+/// Folds all that is there, and the tombstones of what was deleted.
+pub(super) fn fold(key: &Key, scans: &Scans, tombstones: &Tombstones) -> Result<State, Error> {
+    let mut records: BTreeMap<Seq, &Record> = tombstones.last.iter().map(|last| (last.seq, last)).collect();
     let mut there = BTreeSet::new();
     for record in scans.all().flat_map(|scan| &scan.lines).map(|placed| &placed.line.record) {
         if !there.insert(record.seq) {

@@ -1,13 +1,24 @@
 //! The index: `sessions/index.json`, in the shape of 004. Other programs read it; Segue itself can make
 //! it anew from the scopes' folders at any time.
+//!
+//! It is not written as a whole at each change. A change is one line in `index.changes.jsonl`:
+//!
+//! ```json
+//! {"scope":"agent:main:cli:direct:me","active_session_key":"agent:main:cli:direct:me#2","sessions":2,"updated_at":"..."}
+//! ```
+//!
+//! The changes are folded into the index once they take as many bytes as the index itself, when the store is closed, and
+//! when it is opened after a crash. So a change costs the same however many scopes and sessions there are.
 
-use super::disk::{Disk, beside, replace, sync_parent, unavailable};
+use super::disk::{Disk, append_durably, beside, replace, sync_parent, unavailable};
 use crate::error::Error;
+use crate::private;
 use segue_core::digest::Digest;
 use segue_core::scope::Key;
 use segue_core::state::State;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -18,6 +29,10 @@ use std::time::SystemTime;
 pub(super) const FILE_NAME: &str = "index.json";
 /// The end of the name of the file that tells what the index was when it was last written.
 const DIGEST_SUFFIX: &str = ".digest";
+/// The name of the file of changes.
+const CHANGES_NAME: &str = "index.changes.jsonl";
+/// How many bytes of changes are kept at least before they are folded into the index.
+const CHANGES_BYTES_MIN: u64 = 4096;
 /// The version of its shape.
 const VERSION: i64 = 1;
 
@@ -45,7 +60,7 @@ impl Entry {
     }
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Serialize, Deserialize)]
 struct Shape {
     version: i64,
     scopes: BTreeMap<String, Entry>,
@@ -64,43 +79,57 @@ pub(super) enum Found {
     Corrupt(PathBuf),
 }
 
-/// Whether the file says what the index says.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Written {
-    Yes,
-    NotYet,
+/// What a scope's entry in the file is to become.
+#[derive(Debug)]
+enum Pending {
+    /// The one in memory.
+    Known,
+    /// The one of this state.
+    Of(Arc<State>),
 }
 
-/// When the file is written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Pace {
-    /// At each change.
-    AtOnce,
-    /// Later, because many changes come together.
-    Later,
+/// A line of the file of changes.
+#[derive(Serialize, Deserialize)]
+struct Change<'a> {
+    scope: Cow<'a, str>,
+    active_session_key: String,
+    sessions: usize,
+    updated_at: String,
 }
 
-/// The index, and the file that it is kept in.
+/// The index, and the files that it is kept in.
 #[derive(Debug)]
 pub(super) struct Index {
     disk: Arc<dyn Disk>,
     path: PathBuf,
+    changes: PathBuf,
+    /// The entries, but for those that are pending.
     scopes: BTreeMap<String, Entry>,
-    written: Written,
-    pace: Pace,
+    /// The scopes whose entries in the file are not what they should be.
+    pending: BTreeMap<String, Pending>,
+    /// How long the files are.
+    index_bytes: u64,
+    changes_bytes: u64,
 }
 
 impl Index {
     /// Opens the index. One that cannot be read is set aside.
     pub(super) fn open(disk: Arc<dyn Disk>, sessions: &Path) -> Result<(Self, Found), Error> {
-        let path = sessions.join(FILE_NAME);
-        let mut index =
-            Self { disk, path, scopes: BTreeMap::new(), written: Written::NotYet, pace: Pace::Later };
+        let mut index = Self {
+            disk,
+            path: sessions.join(FILE_NAME),
+            changes: sessions.join(CHANGES_NAME),
+            scopes: BTreeMap::new(),
+            pending: BTreeMap::new(),
+            index_bytes: 0,
+            changes_bytes: 0,
+        };
         let Some(bytes) = index.read()? else { return Ok((index, Found::Nothing)) };
         match parse(&bytes) {
             Ok(scopes) => {
                 index.scopes = scopes;
-                index.written = Written::Yes;
+                index.index_bytes = bytes.len() as u64;
+                index.read_changes()?;
                 let written_at = fs::metadata(&index.path).and_then(|meta| meta.modified()).ok();
                 let noted = fs::read_to_string(beside(&index.path, DIGEST_SUFFIX)).unwrap_or_default();
                 let is_own = noted == Digest::of_body(&bytes).to_string();
@@ -112,6 +141,21 @@ impl Index {
                 Ok((index, Found::Corrupt(aside)))
             }
         }
+    }
+
+    /// Reads which scopes have changed since the index was written. Their entries are made anew from their folders; a line
+    /// that cannot be read is passed over, because a journal that is newer than the index tells the same.
+    fn read_changes(&mut self) -> Result<(), Error> {
+        let bytes = match fs::read(&self.changes) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            Err(error) => return Err(unavailable(&self.changes, &error)),
+        };
+        self.changes_bytes = bytes.len() as u64;
+        let lines = bytes.split(|byte| *byte == b'\n');
+        let changes = lines.filter_map(|line| serde_json::from_slice::<Change<'_>>(line).ok());
+        self.pending.extend(changes.map(|change| (change.scope.into_owned(), Pending::Known)));
+        Ok(())
     }
 
     fn read(&self) -> Result<Option<Vec<u8>>, Error> {
@@ -134,54 +178,88 @@ impl Index {
 
     /// Lists the scopes.
     pub(super) fn keys(&self) -> impl Iterator<Item = Key> {
-        self.scopes.keys().filter_map(|key| key.parse().ok())
+        let all: BTreeSet<&String> = self.scopes.keys().chain(self.pending.keys()).collect();
+        all.into_iter().filter_map(|key| key.parse().ok())
+    }
+
+    /// Lists the scopes whose entries no change is known of.
+    pub(super) fn trusted(&self) -> impl Iterator<Item = Key> {
+        let trusted = self.scopes.keys().filter(|key| !self.pending.contains_key(*key));
+        trusted.filter_map(|key| key.parse().ok())
     }
 
     /// Tells whether a scope is listed.
     pub(super) fn has(&self, key: &Key) -> bool {
-        self.scopes.contains_key(key.as_str())
+        self.scopes.contains_key(key.as_str()) || self.pending.contains_key(key.as_str())
     }
 
-    /// Notes a scope. Only a change of its sessions is a change: an ordinary message costs nothing here.
-    pub(super) fn note(&mut self, state: &State) {
-        let Some(entry) = Entry::of(state) else { return };
-        let noted = self.scopes.get(state.scope.as_str());
-        if noted.is_none_or(|noted| !noted.same_sessions(&entry)) {
-            self.scopes.insert(state.scope.as_str().to_owned(), entry);
-            self.written = Written::NotYet;
+    /// Notes what a scope was read as. Only a change of its sessions is a change.
+    pub(super) fn compare(&mut self, state: &State) {
+        let (key, Some(entry)) = (state.scope.as_str(), Entry::of(state)) else { return };
+        let same = self.scopes.get(key).is_some_and(|noted| noted.same_sessions(&entry));
+        if !same || self.pending.contains_key(key) {
+            self.pending.insert(key.to_owned(), Pending::Known);
+            self.scopes.insert(key.to_owned(), entry);
         }
+    }
+
+    /// Notes that the sessions of a scope have changed, and writes that down.
+    pub(super) fn change(&mut self, state: &Arc<State>) -> Result<(), Error> {
+        let Some(active) = state.latest() else { return Ok(()) };
+        self.pending.insert(state.scope.as_str().to_owned(), Pending::Of(Arc::clone(state)));
+        let change = Change {
+            scope: state.scope.as_str().into(),
+            active_session_key: state.key(active).to_string(),
+            sessions: state.sessions.len(),
+            updated_at: state.clock.to_string(),
+        };
+        let text = serde_json::to_string(&change).map_err(|error| Error::damaged(CHANGES_NAME, error))?;
+        // What a crash cut off is ended first, so that this line stands by itself.
+        let line = if self.changes_bytes == 0 { text + "\n" } else { format!("\n{text}\n") };
+        append_durably(self.disk.as_ref(), &self.changes, line.as_bytes())?;
+        self.changes_bytes += line.len() as u64;
+        if self.changes_bytes > self.index_bytes.max(CHANGES_BYTES_MIN) { self.fold() } else { Ok(()) }
     }
 
     /// Forgets the scopes that something is true for, and tells which.
     pub(super) fn forget(&mut self, gone: impl Fn(&str) -> bool) -> Vec<String> {
         let forgotten: Vec<String> = self.scopes.keys().filter(|key| gone(key)).cloned().collect();
+        self.pending.retain(|key, _| !gone(key));
         for key in &forgotten {
             self.scopes.remove(key);
-            self.written = Written::NotYet;
+            self.pending.insert(key.clone(), Pending::Known);
         }
         forgotten
     }
 
-    /// Sets when the file is written. It is not written before this is called.
-    pub(super) fn set_pace(&mut self, pace: Pace) {
-        self.pace = pace;
-    }
-
-    /// Writes the index if the file does not say the same already.
-    pub(super) fn flush(&mut self) -> Result<(), Error> {
-        if self.written == Written::Yes || self.pace == Pace::Later {
+    /// Writes the index as a whole if the file does not say the same already.
+    pub(super) fn fold(&mut self) -> Result<(), Error> {
+        if self.pending.is_empty() && self.index_bytes > 0 && self.changes_bytes == 0 {
             return Ok(());
+        }
+        for (key, pending) in &mut self.pending {
+            if let Pending::Of(state) = std::mem::replace(pending, Pending::Known)
+                && let Some(entry) = Entry::of(&state)
+            {
+                self.scopes.insert(key.clone(), entry);
+            }
         }
         let shape = Shape { version: VERSION, scopes: std::mem::take(&mut self.scopes) };
         let text = serde_json::to_string_pretty(&shape);
         self.scopes = shape.scopes;
         let text = text.map_err(|error| Error::damaged(FILE_NAME, error))? + "\n";
         replace(self.disk.as_ref(), &self.path, text.as_bytes())?;
-        self.written = Written::Yes;
+        self.index_bytes = text.len() as u64;
+        self.pending.clear();
         // A hint only, and never synced: without it all scopes are looked at when the store is opened.
         let digest = Digest::of_body(text.as_bytes()).to_string();
-        if let Err(error) = fs::write(beside(&self.path, DIGEST_SUFFIX), digest) {
+        if let Err(error) = private::write(&beside(&self.path, DIGEST_SUFFIX), digest) {
             tracing::debug!(%error, "the digest of the index could not be noted");
+        }
+        if self.changes_bytes > 0 {
+            // Changes that the index knows already do no harm.
+            self.disk.remove(&self.changes).map_err(|error| unavailable(&self.changes, &error))?;
+            self.changes_bytes = 0;
         }
         Ok(())
     }
@@ -191,8 +269,9 @@ impl Index {
         let name = self.path.display();
         let found = self.read()?.map(|bytes| parse(&bytes));
         let Some(Ok(found)) = found else { return Ok(vec![format!("{name} is missing or cannot be read")]) };
-        let keys = found.keys().chain(self.scopes.keys()).collect::<std::collections::BTreeSet<_>>();
-        let differ = keys.into_iter().filter(|key| found.get(*key) != self.scopes.get(*key));
+        let keys = found.keys().chain(self.scopes.keys()).collect::<BTreeSet<_>>();
+        let settled = keys.into_iter().filter(|key| !self.pending.contains_key(*key));
+        let differ = settled.filter(|key| found.get(*key) != self.scopes.get(*key));
         Ok(differ.map(|key| format!("{name} is not what the log says of scope {key}")).collect())
     }
 }

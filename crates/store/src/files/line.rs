@@ -1,14 +1,21 @@
 //! A line: one entry as a person reads it in a file.
 //!
 //! ```json
-//! {"seq":5,"segment":2,"at":"2026-03-01T10:00:00.000000Z","kind":"user","nth":3,"batch":[5,6],"body":{"text":"hi"}}
+//! {"len":196,"seq":5,"segment":2,"at":"2026-03-01T10:00:00.000000Z","kind":"user","nth":3,"batch":[5,6],"body":{"text":"hi"},"digest":"..."}
 //! ```
+//!
+//! `len` is how long the line is, without its end. `digest` covers the entry and the digest of the line before it in the
+//! same file, so that a line which was changed, taken out or put in is found. The body goes in as its hash: an erased
+//! one leaves every digest as it was. Lines of format 1 have neither.
 
+use super::framed;
+use super::name::LogFile;
 use crate::error::Error;
 use segue_core::Timestamp;
 use segue_core::digest::Digest;
 use segue_core::entry::{Bytes, Kind, Record, Seq};
 use segue_core::message::MessageId;
+use segue_core::scope::Key;
 use segue_core::segment;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -35,6 +42,8 @@ pub(super) struct Line {
     pub batch: Batch,
     /// The channel's id of the message that came with the append, and the entry that stands for it.
     pub message: Option<(MessageId, Seq)>,
+    /// What stands in the line for it and all lines before it; nothing in lines of format 1.
+    pub digest: Option<Digest>,
 }
 
 /// Why a line cannot be read.
@@ -82,6 +91,8 @@ fn may_be_newer(kind: &str) -> bool {
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Wire<'a> {
+    #[serde(default, skip_serializing)]
+    len: Option<usize>,
     seq: Seq,
     segment: segment::Number,
     #[serde(borrow)]
@@ -102,6 +113,8 @@ struct Wire<'a> {
     body_text: Option<Cow<'a, str>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     erased: Option<Digest>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    digest: Option<Digest>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
@@ -135,6 +148,7 @@ impl Line {
         }
         let message = self.message.as_ref();
         let mut line = serde_json::to_string(&Wire {
+            len: None,
             seq: record.seq,
             segment: record.segment,
             at: at.into(),
@@ -147,9 +161,40 @@ impl Line {
             body,
             body_text,
             erased,
+            digest: self.digest,
         })?;
+        if self.digest.is_some() {
+            line = with_len(&line);
+        }
         line.push('\n');
         Ok(line)
+    }
+
+    /// Digests the line and the digest of the line before it.
+    pub(super) fn link(&self, before: Digest) -> Digest {
+        let Record { seq, segment, at, nth, kind, .. } = &self.record;
+        let mut bytes = Vec::with_capacity(192);
+        bytes.extend(before.0);
+        bytes.extend(seq.0.to_le_bytes());
+        bytes.extend(segment.0.to_le_bytes());
+        bytes.extend(at.as_nanosecond().to_le_bytes());
+        bytes.push(kind.code());
+        bytes.extend(nth.to_le_bytes());
+        bytes.extend(self.batch.first.0.to_le_bytes());
+        bytes.extend(self.batch.last.0.to_le_bytes());
+        bytes.extend((self.batch.bones as u64).to_le_bytes());
+        bytes.extend(self.record.body_hash().0);
+        if let Some((MessageId(id), seq)) = &self.message {
+            bytes.extend(seq.0.to_le_bytes());
+            bytes.extend(id.as_bytes());
+        }
+        Digest::of_body(&bytes)
+    }
+
+    /// Writes the line with its digest.
+    pub(super) fn linked(mut self, before: Digest) -> Self {
+        self.digest = Some(self.link(before));
+        self
     }
 
     /// Reads a line, without its end.
@@ -166,7 +211,7 @@ impl Line {
         if !(first..=last).contains(&wire.seq) {
             return Err(format!("entry {} does not belong to entries {first} to {last}", wire.seq).into());
         }
-        // Asked last: what is not well-formed otherwise was written by nobody.
+        // Asked when the rest is well-formed: what is not was written by nobody.
         let kind = match Kind::named(&wire.kind) {
             Some(kind) => kind,
             None if may_be_newer(&wire.kind) => {
@@ -174,12 +219,37 @@ impl Line {
             }
             None => return Err(format!("'{}' is no kind of entry", wire.kind).into()),
         };
+        match (wire.len, wire.digest) {
+            (None, None) => {}
+            (Some(len), Some(_)) if len == text.len() => {}
+            (Some(len), Some(_)) => {
+                return Err(format!("it is {} bytes long and not {len}", text.len()).into());
+            }
+            _ => return Err("a line has a length and a digest, or neither".to_owned().into()),
+        }
         Ok(Self {
             record: Record { seq: wire.seq, segment: wire.segment, at, nth: wire.nth, kind, bytes },
             batch: Batch { first, last, bones: wire.bones },
             message: wire.message_id.map(|id| (id, wire.message_seq.unwrap_or(wire.seq))),
+            digest: wire.digest,
         })
     }
+}
+
+/// Returns what the digests of a file begin with.
+pub(super) fn root(key: &Key, file: LogFile) -> Digest {
+    let number = match file {
+        LogFile::Journal => 0,
+        LogFile::Segment(segment::Number(number)) => number,
+    };
+    let bytes = [b"segue file 1\0", key.as_str().as_bytes(), &number.to_le_bytes()].concat();
+    Digest::of_body(&bytes)
+}
+
+/// Puts the length of a line in front of the rest of it.
+fn with_len(line: &str) -> String {
+    let len = framed::len_with_digits(line.len() + "\"len\":,".len());
+    format!("{{\"len\":{len},{}", &line[1..])
 }
 
 #[cfg(test)]
@@ -193,6 +263,7 @@ mod tests {
             record: Record { seq: Seq(5), segment, at, nth: 3, kind: Kind::User, bytes },
             batch: Batch { first: Seq(5), last: Seq(6), bones: 0 },
             message: None,
+            digest: None,
         }
     }
 
@@ -202,6 +273,22 @@ mod tests {
         let head =
             r#"{"seq":5,"segment":2,"at":"2026-03-01T10:00:00.000000Z","kind":"user","nth":3,"batch":[5,6],"#;
         assert_eq!(text, format!("{head}\"body\":{{\"text\":\"hi\"}}}}\n"));
+    }
+
+    #[test]
+    fn a_line_says_how_long_it_is_and_what_came_before_it() {
+        for len in [1, 3, 40, 700, 800, 850, 900, 9_800, 9_850, 9_900, 99_840] {
+            let line =
+                line(Bytes::Kept(format!("{{\"text\":\"{}\"}}", "x".repeat(len)))).linked(Digest::NONE);
+            let text = line.encode().expect("a line");
+            assert!(text.starts_with(&format!("{{\"len\":{},", text.len() - 1)));
+            assert_eq!(Line::decode(text.trim_end()), Ok(line.clone()));
+            assert!(Line::decode(&text.trim_end().replacen('x', "xx", 1)).is_err());
+            assert_ne!(line.link(Digest::NONE), line.link(Digest::of_body(b"another")));
+            let erased = Record { bytes: Bytes::Erased(line.record.body_hash()), ..line.record.clone() };
+            let erased = Line { record: erased, ..line.clone() };
+            assert_eq!(erased.link(Digest::NONE), line.link(Digest::NONE));
+        }
     }
 
     #[test]

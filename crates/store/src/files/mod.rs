@@ -2,13 +2,14 @@
 //!
 //! ```text
 //! DIR/sessions/index.json                 the sessions of every scope, in PicoClaw's shape
-//! DIR/sessions/SCOPE/journal.jsonl        the bones of the log: they outlive their segments
+//! DIR/sessions/SCOPE/journal.jsonl        the structure of the log: these entries outlive their segments
 //! DIR/sessions/SCOPE/000001.jsonl         the messages, commands and decisions of segment 1
 //! DIR/sessions/SCOPE/dropped.jsonl        what must be known of segments that were deleted
 //! DIR/sessions/SCOPE/*.torn               what a crash left of appends that were never acknowledged
-//! DIR/sessions/SCOPE/*.damaged-1          an open segment that could not be read any more, with every byte
-//! DIR/sessions/SCOPE.damaged-1/           a scope whose journal could not be read any more, with every byte; once that
-//!                                         was erased, `left.json` with the numbers that it used
+//! DIR/sessions/SCOPE/*.damaged-1          an open segment that was damaged, with every byte
+//! DIR/sessions/SCOPE.damaged-1/           a scope whose journal was damaged, with every byte; once that was erased,
+//!                                         `left.json` with the numbers that it used
+//! DIR/sessions/index.changes.jsonl        what changed since the index was last written as a whole
 //! DIR/sessions/index.json.digest          what the index was when it was last written here
 //! DIR/sessions/garbage.jsonl              which scopes have segments that are yet to be deleted
 //! DIR/sessions/commits.jsonl              the order of all commits, for those who watch
@@ -17,46 +18,50 @@
 //! ```
 //!
 //! Entries are written before the index. The index, and everything else that is not an entry, is made
-//! anew from the entries when it is missing, corrupt or stale.
+//! anew from the entries when it is missing, corrupt or stale. Reading changes nothing: files are mended before they are
+//! written to.
 
 mod append;
-mod aside;
 mod audit;
 mod commit_log;
-mod copies;
 mod disk;
 mod erase;
 mod fold;
+mod framed;
 mod index;
 mod line;
-mod mend;
 mod name;
 mod open;
-mod remains;
+mod quarantine;
+mod quarantined;
+mod recovery;
+mod repair;
 mod scan;
 mod scope;
+mod scope_cache;
 mod services;
-mod shelf;
 mod sweep;
 #[cfg(test)]
 mod tests;
+mod tombstones;
 mod value_log;
 
 use crate::error::Error;
 use crate::leases;
 use crate::store::{Catalog, Log, Maintenance, Quarantine, Store};
 use crate::types::{Append, AppendId, Page, Quarantined, QuarantinedFile, Reading, ScopePage, ScopeRow};
+use crate::verify::Report;
 use async_trait::async_trait;
 use commit_log::CommitLog;
 use disk::Disk;
 use index::Index;
 use scope::{Scope, Trust};
+use scope_cache::ScopeCache;
 use segue_core::entry::{Record, Seq};
 use segue_core::message::MessageId;
 use segue_core::scope::Key;
 use segue_core::segment;
 use segue_core::state::State;
-use shelf::Shelf;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -69,7 +74,7 @@ pub struct Files {
     inner: Arc<Inner>,
 }
 
-/// The store itself. Locks are taken in the order of the fields, and the shelf's own one is never held
+/// The store itself. Locks are taken in the order of the fields, and the cache's own one is never held
 /// while another is taken.
 #[derive(Debug)]
 struct Inner {
@@ -77,7 +82,7 @@ struct Inner {
     sessions: PathBuf,
     /// Held by a sweep: two at a time would take away each other's notes.
     sweeping: Mutex<()>,
-    shelf: Shelf,
+    scopes: ScopeCache,
     index: Mutex<Index>,
     rows: Mutex<BTreeMap<Key, ScopeRow>>,
     notes: Mutex<()>,
@@ -129,29 +134,26 @@ impl Files {
         work: impl FnOnce(&mut Scope) -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Error> {
         let key = key.clone();
-        self.work(move |inner| inner.with_or_aside(&key, work)).await
+        self.work(move |inner| inner.with(&key, work)).await
     }
 }
 
 impl Inner {
     /// Works on a scope, which is read first if it is not in use.
     fn with<T>(&self, key: &Key, work: impl FnOnce(&mut Scope) -> Result<T, Error>) -> Result<T, Error> {
-        self.with_loaded(key, |folder| Scope::load(self.disk.as_ref(), folder, key), work)
-    }
-
-    fn with_loaded<T>(
-        &self,
-        key: &Key,
-        load: impl FnOnce(&Path) -> Result<Scope, Error>,
-        work: impl FnOnce(&mut Scope) -> Result<T, Error>,
-    ) -> Result<T, Error> {
-        let place = self.shelf.place(key);
-        let mut place = lock(&place);
-        let scope = match &mut *place {
+        let slot = self.scopes.slot(key);
+        let mut slot = lock(&slot);
+        let scope = match &mut *slot {
             Some(scope) => scope,
             empty => {
-                let scope = load(&self.sessions.join(name::folder(key)))?;
-                self.note(&scope);
+                let folder = self.sessions.join(name::folder(key));
+                let scope = Scope::load(self.disk.as_ref(), &folder, key)?;
+                if !scope.is_behind_damage()
+                    && let Some(state) = &scope.state
+                {
+                    lock(&self.index).compare(state);
+                    self.note_row(state);
+                }
                 let head = scope.state.as_ref().map_or(Seq::ZERO, |state| state.head);
                 lock(&self.commits).catch_up(key, head);
                 empty.insert(scope)
@@ -159,39 +161,22 @@ impl Inner {
         };
         let done = work(scope);
         if scope.trust == Trust::Spoiled {
-            *place = None;
+            *slot = None;
         }
         done
     }
 
-    /// The same, for who uses a scope and does not only look at it: one that cannot be read is set aside first, and goes
-    /// on (L-10).
-    fn with_or_aside<T>(
-        &self,
-        key: &Key,
-        work: impl FnOnce(&mut Scope) -> Result<T, Error>,
-    ) -> Result<T, Error> {
-        // In the scope's place, so that of two who find it damaged only one moves it, and not what the other has made anew.
-        let load = |folder: &Path| match Scope::load(self.disk.as_ref(), folder, key) {
-            Err(why @ Error::Damaged { .. }) => {
-                aside::move_away(self.disk.as_ref(), folder, key, why)?;
-                Scope::load(self.disk.as_ref(), folder, key)
-            }
-            loaded => loaded,
-        };
-        self.with_loaded(key, load, work)
+    /// Mends the files of a scope where they need it, so that they can be written to.
+    fn repair(&self, key: &Key) -> Result<(), Error> {
+        self.with(key, |scope| scope.repair(self.disk.as_ref()))
     }
 
-    /// Notes the scope in the index and in the listing.
-    fn note(&self, scope: &Scope) {
-        let Some(state) = scope.state.as_deref() else { return };
-        let mut index = lock(&self.index);
-        index.note(state);
+    /// Notes in the index and in the listing that the sessions of a scope have changed.
+    fn note(&self, state: &Arc<State>) {
         // The entries are durable, and the index is made from them: it must not fail what is done.
-        if let Err(error) = index.flush() {
+        if let Err(error) = lock(&self.index).change(state) {
             tracing::warn!(%error, "the index could not be written; it is written at the next chance");
         }
-        drop(index);
         self.note_row(state);
     }
 
@@ -202,10 +187,12 @@ impl Inner {
     fn append(&self, append: Append) -> Result<(), Error> {
         let key = append.scope().clone();
         let (after, head, id) = (append.prior.head, append.next.head, append.id);
+        self.repair(&key)?;
         self.with(&key, |scope| {
-            if let Err(refused) = scope.admit(&append) {
+            if let Err(refused) = scope.admit(self.disk.as_ref(), &append) {
                 return match lock(&self.commits).feed.appended(&key, after, id) {
-                    Some(_) => Ok(()),
+                    // To be told so is to be told that it is durable.
+                    Some(_) => scope.settle(self.disk.as_ref()),
                     None => Err(refused),
                 };
             }
@@ -221,7 +208,8 @@ impl Inner {
                 Some(state) if before.is_some_and(|before| same_sessions(&before, state)) => {
                     self.note_row(state)
                 }
-                _ => self.note(scope),
+                Some(state) => self.note(state),
+                None => {}
             }
             lock(&self.commits).push(&key, after, head, id);
             Ok(())
@@ -243,6 +231,14 @@ impl Inner {
     }
 }
 
+impl Drop for Inner {
+    fn drop(&mut self) {
+        if let Err(error) = lock(&self.index).fold() {
+            tracing::warn!(%error, "the index could not be written; it is made anew when the store is opened");
+        }
+    }
+}
+
 #[async_trait]
 impl Log for Files {
     async fn load(&self, scope: &Key) -> Result<Option<Arc<State>>, Error> {
@@ -255,15 +251,17 @@ impl Log for Files {
 
     async fn appended(&self, scope: &Key, after: Seq, id: AppendId) -> Result<Option<Seq>, Error> {
         let key = scope.clone();
-        // The scope is read first: what a crash has left of its commits is made whole then.
-        let find = move |inner: &Inner| Ok(lock(&inner.commits).feed.appended(&key, after, id));
-        self.with(scope, |_| Ok(())).await?;
-        self.work(find).await
+        // The scope is read first: what a crash has left of its commits is made whole then, and durable.
+        self.work(move |inner| {
+            inner.with(&key, |scope| scope.settle(inner.disk.as_ref()))?;
+            Ok(lock(&inner.commits).feed.appended(&key, after, id))
+        })
+        .await
     }
 
     async fn seen(&self, scope: &Key, id: &MessageId) -> Result<Option<Seq>, Error> {
-        let id = id.clone();
-        self.with(scope, move |scope| Ok(scope.seen.get(&id).copied())).await
+        let (key, id) = (scope.clone(), id.clone());
+        self.work(move |inner| inner.with(&key, |scope| scope.seen(inner.disk.as_ref(), &id))).await
     }
 
     async fn read(&self, scope: &Key, reading: &Reading) -> Result<Vec<Record>, Error> {
@@ -313,6 +311,18 @@ impl Maintenance for Files {
         self.work(sweep::sweep).await
     }
 
+    async fn inspect(&self, scope: &Key) -> Result<Option<Report>, Error> {
+        let key = scope.clone();
+        self.work(move |inner| match audit::inspect(inner, &key) {
+            // A scope that cannot be read as a whole is damage, too.
+            Err(error @ (Error::Damaged { .. } | Error::NewerEntry { .. })) => {
+                Ok(Some(Report { problems: vec![error.to_string()], ..Report::default() }))
+            }
+            inspected => inspected.map(Some),
+        })
+        .await
+    }
+
     async fn audit(&self, scope: Option<&Key>) -> Result<Vec<String>, Error> {
         let scope = scope.cloned();
         self.work(move |inner| match scope {
@@ -339,11 +349,11 @@ impl Quarantine for Files {
 
     async fn list(&self, scope: Option<&Key>) -> Result<Quarantined, Error> {
         let scope = scope.cloned();
-        self.work(move |inner| copies::list(inner, scope.as_ref())).await
+        self.work(move |inner| quarantined::list(inner, scope.as_ref())).await
     }
 
     async fn discard(&self, copy: &QuarantinedFile) -> Result<(), Error> {
         let copy = copy.clone();
-        self.work(move |inner| copies::discard(inner, &copy)).await
+        self.work(move |inner| quarantined::discard(inner, &copy)).await
     }
 }

@@ -75,14 +75,14 @@ fn is_device(name: &str) -> bool {
 
 /// A file of a scope that holds entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) enum Sheet {
+pub(super) enum LogFile {
     /// The bones of the log.
     Journal,
     /// The other entries of a segment.
     Segment(segment::Number),
 }
 
-impl Sheet {
+impl LogFile {
     /// Returns the file's name.
     pub(super) fn file_name(self) -> String {
         match self {
@@ -121,10 +121,10 @@ mod tests {
 
     #[test]
     fn segment_files_have_one_spelling() {
-        assert_eq!(Sheet::segment_named("000007.jsonl"), Some(segment::Number(7)));
-        assert_eq!(Sheet::segment_named("1234567.jsonl"), Some(segment::Number(1_234_567)));
+        assert_eq!(LogFile::segment_named("000007.jsonl"), Some(segment::Number(7)));
+        assert_eq!(LogFile::segment_named("1234567.jsonl"), Some(segment::Number(1_234_567)));
         for name in ["7.jsonl", "+00007.jsonl", "000007.jsonl.torn", "journal.jsonl", "0000007.jsonl"] {
-            assert_eq!(Sheet::segment_named(name), None, "{name}");
+            assert_eq!(LogFile::segment_named(name), None, "{name}");
         }
     }
 

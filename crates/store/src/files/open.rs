@@ -1,18 +1,19 @@
 //! Opening: takes the lock, reads the index and the names of the folders, and mends the index where the
 //! two do not fit. The scopes themselves are read when they are used.
 
-use super::aside;
 use super::commit_log::CommitLog;
 use super::disk::{Disk, sync_parent, unavailable};
-use super::index::{Found, Index, Pace};
-use super::name::{self, Sheet};
+use super::index::{Found, Index};
+use super::name::{self, LogFile};
+use super::quarantine;
 use super::scan::read_key;
-use super::shelf::Shelf;
+use super::scope_cache::ScopeCache;
 use super::value_log::ValueLog;
 use super::{Inner, lock};
 use crate::error::Error;
-use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{self, File, OpenOptions, TryLockError};
+use crate::private;
+use std::collections::BTreeSet;
+use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -29,7 +30,7 @@ pub(super) fn open(disk: Arc<dyn Disk>, dir: &Path) -> Result<Inner, Error> {
         disk,
         sessions,
         sweeping: Mutex::default(),
-        shelf: Shelf::default(),
+        scopes: ScopeCache::default(),
         index: Mutex::new(index),
         rows: Mutex::default(),
         notes: Mutex::default(),
@@ -62,7 +63,7 @@ fn make_folders(disk: &dyn Disk, path: &Path) -> Result<(), Error> {
 /// Takes the lock of the store; it is given back when the file is closed, also by a crash.
 fn hold(sessions: &Path) -> Result<File, Error> {
     let path = sessions.join("store.lock");
-    let file = OpenOptions::new().create(true).truncate(false).write(true).open(&path);
+    let file = private::options().create(true).truncate(false).write(true).open(&path);
     let file = file.map_err(|error| unavailable(&path, &error))?;
     match file.try_lock() {
         Ok(()) => Ok(file),
@@ -104,15 +105,14 @@ impl Inner {
             .forget(|key| !key.parse().is_ok_and(|key| folders.contains(&name::folder(&key))));
         // Where a scope was set aside, that is what is told of it.
         let is_aside = |key: &String| {
-            key.parse().is_ok_and(|key| !aside::list(&self.sessions.join(name::folder(&key))).is_empty())
+            key.parse().is_ok_and(|key| !quarantine::list(&self.sessions.join(name::folder(&key))).is_empty())
         };
         for key in forgotten.into_iter().filter(|key| !is_aside(key)) {
             let repair = format!("scope {key} is not listed any more, because its folder is missing");
             tracing::warn!("{repair}");
             lock(&self.repairs).push(repair);
         }
-        let listed: BTreeMap<String, _> =
-            lock(&self.index).keys().map(|key| (name::folder(&key), key)).collect();
+        let listed: BTreeSet<String> = lock(&self.index).trusted().map(|key| name::folder(&key)).collect();
         for folder in folders.iter().filter(|folder| self.may_be_stale(folder, &listed, written_at)) {
             let path = self.sessions.join(folder);
             // One scope that cannot be read must not keep the others from being used.
@@ -120,23 +120,16 @@ impl Inner {
                 tracing::warn!(folder = %path.display(), %error, "a scope cannot be read");
             }
         }
-        let mut index = lock(&self.index);
-        index.set_pace(Pace::AtOnce);
-        index.flush()
+        lock(&self.index).fold()
     }
 
     /// Tells whether the index may not know the last thing that happened in a scope: the index is always
     /// written after the journal.
-    fn may_be_stale<T>(
-        &self,
-        folder: &str,
-        listed: &BTreeMap<String, T>,
-        written_at: Option<SystemTime>,
-    ) -> bool {
-        if !listed.contains_key(folder) {
+    fn may_be_stale(&self, folder: &str, listed: &BTreeSet<String>, written_at: Option<SystemTime>) -> bool {
+        if !listed.contains(folder) {
             return true;
         }
-        let journal = self.sessions.join(folder).join(Sheet::Journal.file_name());
+        let journal = self.sessions.join(folder).join(LogFile::Journal.file_name());
         let journal_at = fs::metadata(journal).and_then(|meta| meta.modified());
         match (journal_at, written_at) {
             (Ok(journal_at), Some(written_at)) => journal_at >= written_at,

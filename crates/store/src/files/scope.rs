@@ -1,16 +1,17 @@
 //! A scope that is in use: its state, and where its entries stand.
 
-use super::aside;
-use super::disk::{Disk, unreadable};
-use super::erase::{self, Change};
+use super::disk::{Disk, sync_parent, unavailable, unreadable};
+use super::erase;
 use super::fold;
 use super::line::Line;
-use super::mend;
-use super::name::Sheet;
-use super::remains;
-use super::scan::{Scans, sheet_of};
+use super::name::LogFile;
+use super::quarantine;
+use super::repair::{self, Repair};
+use super::scan::{Ending, FORMAT, Scans, file_of, read_key};
+use super::tombstones;
 use crate::error::Error;
 use crate::types::{Append, Reading, Take};
+use segue_core::digest::Digest;
 use segue_core::entry::{Kind, Record, Seq};
 use segue_core::message::MessageId;
 use segue_core::scope::Key;
@@ -34,8 +35,8 @@ pub(super) struct Slot {
 }
 
 impl Slot {
-    fn sheet(&self) -> Sheet {
-        sheet_of(self.kind, self.segment)
+    fn file(&self) -> LogFile {
+        file_of(self.kind, self.segment)
     }
 }
 
@@ -44,15 +45,26 @@ impl Slot {
 pub(super) enum Trust {
     /// They are.
     Sound,
-    /// They may not be: they are read, and mended, before the next use.
+    /// They may not be: they are read again before the next use.
     Spoiled,
+}
+
+/// Whether what was read is known to be durable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Durability {
+    Known,
+    Unknown,
 }
 
 /// A scope in use.
 #[derive(Debug)]
 pub(super) struct Scope {
+    pub key: Key,
     pub folder: PathBuf,
     pub trust: Trust,
+    durability: Durability,
+    /// What is changed in the files before they are written to.
+    repairs: Vec<Repair>,
     pub state: Option<Arc<State>>,
     /// The entries, in the order of the log.
     pub slots: Vec<Slot>,
@@ -62,80 +74,159 @@ pub(super) struct Scope {
     /// The segments of which `dropped.jsonl` tells.
     pub noted: BTreeSet<segment::Number>,
     /// How long the files are.
-    pub lens: BTreeMap<Sheet, u64>,
+    pub lens: BTreeMap<LogFile, u64>,
+    /// The digests of all lines of the files.
+    pub tips: BTreeMap<LogFile, Digest>,
     /// What is wrong and cannot be mended, one sentence each.
     pub problems: Vec<String>,
 }
 
 impl Scope {
-    /// Reads a scope, and mends what can be mended.
+    /// Reads a scope. What a crash left is recovered, and what is damaged is left out, without a change to the files:
+    /// that waits until the scope is written to ([`Scope::repair`]). Only a body whose erasure was acknowledged is erased
+    /// now, if a crash came between the two.
     pub(super) fn load(disk: &dyn Disk, folder: &Path, key: &Key) -> Result<Self, Error> {
         match fs::metadata(folder) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                let mut scope = Self::empty(folder);
-                scope.go_on_after(key)?;
+                let mut scope = Self::empty(folder, key);
+                scope.go_on_after(disk, quarantine::list(folder))?;
                 return Ok(scope);
             }
             Err(error) => return Err(unreadable(folder, &error)),
             Ok(_) => {}
         }
-        let mut scans = Scans::read(folder)?;
+        match Self::read_files(disk, folder, key) {
+            // One that belongs to another key is not damaged but misplaced.
+            Err(why @ Error::Damaged { .. }) if read_key(folder).is_ok_and(|found| found != *key) => Err(why),
+            Err(why @ Error::Damaged { .. }) => Self::behind_damage(disk, folder, key, &why),
+            read => read,
+        }
+    }
+
+    fn read_files(disk: &dyn Disk, folder: &Path, key: &Key) -> Result<Self, Error> {
+        let mut scans = Scans::read(disk, folder)?;
         if scans.key != *key {
             let why = format!("it belongs to scope {} and not to {key}", scans.key);
             return Err(Error::damaged(folder.display().to_string(), why));
         }
-        if mend::cut_half_made(disk, &scans)? == Change::Mended {
-            scans = Scans::read(folder)?;
-        }
-        mend::move_broken(disk, folder, &scans)?;
+        let tombstones = tombstones::read(disk, folder)?;
+        let mut repairs = scans.recover(&tombstones)?;
         let orders = fold::orders(&scans);
-        if erase::finish(disk, &scans, &orders.erased)? == Change::Mended {
-            scans = Scans::read(folder)?;
+        if erase::is_due(&scans, &orders.erased) {
+            for repair in std::mem::take(&mut repairs) {
+                repair.apply(disk)?;
+            }
+            erase::finish(disk, &scans, &orders.erased)?;
+            scans = Scans::read(disk, folder)?;
+            repairs = scans.recover(&tombstones)?;
         }
-        let remains = remains::read(folder)?;
-        let mut state = fold::fold(key, &scans, &remains)?;
-        mend::clear_away(disk, folder, &mut scans, state.next_segment);
-        let mut scope = Self::empty(folder);
+        let mut state = fold::fold(key, &scans, &tombstones)?;
+        repairs.extend(repair::leftovers(folder, &mut scans, state.next_segment));
+        if scans.format < FORMAT {
+            repairs.push(Repair::Upgrade { folder: folder.to_owned(), key: key.clone() });
+        }
+        let mut scope = Self::empty(folder, key);
+        scope.repairs = repairs;
+        scope.durability = Durability::Unknown;
         scope.hide_missing(&mut state, &scans);
+        let damaged = scans.broken.keys().map(|number| folder.join(LogFile::Segment(*number).file_name()));
+        let damaged: Vec<PathBuf> = damaged.chain(repair::moved(folder)).collect();
+        let lost = quarantine::read_segments(disk, &damaged)?;
+        state.head = state.head.max(lost.head);
         scope.garbage = orders.dropped.into_iter().filter(|n| scans.segments.contains_key(n)).collect();
-        scope.noted = remains.segments.into_iter().collect();
-        scope.seen = remains.ids.into_iter().collect();
+        scope.noted = tombstones.segments.into_iter().collect();
+        scope.seen = tombstones.ids.into_iter().chain(lost.ids).collect();
         scope.take_in(&scans);
         scope.state = (state.head > Seq::ZERO).then(|| Arc::new(state));
-        scope.go_on_after(key)?;
+        scope.go_on_after(disk, quarantine::list(folder))?;
         Ok(scope)
     }
 
-    fn empty(folder: &Path) -> Self {
+    /// Goes on behind a scope whose journal is damaged: it is used as if its folder had been moved out of the way.
+    fn behind_damage(disk: &dyn Disk, folder: &Path, key: &Key, why: &Error) -> Result<Self, Error> {
+        let mut scope = Self::empty(folder, key);
+        let damaged = quarantine::list(folder).into_iter().chain([folder.to_owned()]).collect();
+        scope.go_on_after(disk, damaged)?;
+        scope.problems.iter_mut().rev().take(1).for_each(|problem| *problem = format!("{why}; {problem}"));
+        scope.repairs.push(Repair::Quarantine { path: folder.to_owned() });
+        tracing::warn!(scope = %key, %why, "a scope goes on behind what is damaged");
+        Ok(scope)
+    }
+
+    /// Makes the changes that the files need before they are written to.
+    pub(super) fn repair(&mut self, disk: &dyn Disk) -> Result<(), Error> {
+        if self.repairs.is_empty() {
+            return Ok(());
+        }
+        // Whatever comes of it, the files are read again before the next use.
+        self.trust = Trust::Spoiled;
+        for repair in std::mem::take(&mut self.repairs) {
+            repair.apply(disk)?;
+        }
+        Ok(())
+    }
+
+    /// Tells whether the folder is damaged as a whole, and is moved out of the way before the scope is written to.
+    pub(super) fn is_behind_damage(&self) -> bool {
+        let is_folder =
+            |repair: &Repair| matches!(repair, Repair::Quarantine { path } if *path == self.folder);
+        self.repairs.iter().any(is_folder)
+    }
+
+    /// Makes durable what was read. A process that died may have written it without a sync: what is only in the cache of
+    /// the machine must not be built upon, nor acknowledged.
+    pub(super) fn settle(&mut self, disk: &dyn Disk) -> Result<(), Error> {
+        if self.durability == Durability::Known || !self.lens.contains_key(&LogFile::Journal) {
+            return Ok(());
+        }
+        let state = self.state.as_deref();
+        let open = state.into_iter().flat_map(|state| state.open.iter().chain(&state.side));
+        let open = open.map(|open| LogFile::Segment(open.number)).filter(|file| self.lens.contains_key(file));
+        for file in open.chain([LogFile::Journal]) {
+            let path = self.folder.join(file.file_name());
+            disk.sync(&path).map_err(|error| unavailable(&path, &error))?;
+        }
+        disk.sync_dir(&self.folder).map_err(|error| unavailable(&self.folder, &error))?;
+        sync_parent(disk, &self.folder)?;
+        self.durability = Durability::Known;
+        Ok(())
+    }
+
+    fn empty(folder: &Path, key: &Key) -> Self {
         Self {
+            key: key.clone(),
             folder: folder.to_owned(),
             trust: Trust::Sound,
+            durability: Durability::Known,
+            repairs: Vec::new(),
             state: None,
             slots: Vec::new(),
             seen: HashMap::new(),
             garbage: BTreeSet::new(),
             noted: BTreeSet::new(),
             lens: BTreeMap::new(),
+            tips: BTreeMap::new(),
             problems: Vec::new(),
         }
     }
 
     /// Goes on behind what was set aside: no number is used again, and no message is accepted again.
-    fn go_on_after(&mut self, key: &Key) -> Result<(), Error> {
-        let asides = aside::list(&self.folder);
-        if asides.is_empty() {
+    fn go_on_after(&mut self, disk: &dyn Disk, damaged: Vec<PathBuf>) -> Result<(), Error> {
+        if damaged.is_empty() {
             return Ok(());
         }
-        let left = aside::read(&asides)?;
+        let left = quarantine::read(disk, &damaged)?;
+        let key = &self.key;
         let mut state = self.state.as_deref().cloned().unwrap_or_else(|| State::empty(key.clone()));
         state.next_session = state.next_session.max(left.next_session());
         state.head = state.head.max(left.next_head());
         self.state = Some(Arc::new(state));
         self.seen.extend(left.ids);
-        let told = |aside: &PathBuf| {
-            format!("{} holds what could not be read of scope {key}, with every byte", aside.display())
+        let told = |path: &PathBuf| {
+            format!("{} holds what could not be read of scope {key}, with every byte", path.display())
         };
-        self.problems.extend(asides.iter().filter(|aside| !aside::content(aside).is_empty()).map(told));
+        let told = damaged.iter().filter(|path| !quarantine::content(path).is_empty()).map(told);
+        self.problems.extend(told);
         Ok(())
     }
 
@@ -145,7 +236,7 @@ impl Scope {
         let missing: BTreeSet<segment::Number> =
             expected.filter(|number| !scans.segments.contains_key(number)).collect();
         for number in &missing {
-            let path = self.folder.join(Sheet::Segment(*number).file_name());
+            let path = self.folder.join(LogFile::Segment(*number).file_name());
             self.problems.push(match scans.broken.get(number) {
                 Some(damaged) => format!("{damaged}; it is set aside with every byte"),
                 None => format!("{} is missing", path.display()),
@@ -166,7 +257,9 @@ impl Scope {
 
     fn take_in(&mut self, scans: &Scans) {
         for scan in scans.all() {
-            self.lens.insert(scan.sheet, scan.bytes.len() as u64);
+            let end = scan.bytes.len() + usize::from(scan.ending == Ending::Unfinished);
+            self.lens.insert(scan.file, end as u64);
+            self.tips.insert(scan.file, scan.tip());
             for placed in &scan.lines {
                 let (record, offset, len) = (&placed.line.record, placed.offset, placed.len);
                 self.slots.push(Slot::at(record, offset, len));
@@ -176,12 +269,19 @@ impl Scope {
         self.slots.sort_unstable_by_key(|slot| slot.seq);
     }
 
+    /// Finds the entry by which a message was accepted. To be told so is to be told that it is durable.
+    pub(super) fn seen(&mut self, disk: &dyn Disk, id: &MessageId) -> Result<Option<Seq>, Error> {
+        let Some(seq) = self.seen.get(id).copied() else { return Ok(None) };
+        self.settle(disk)?;
+        Ok(Some(seq))
+    }
+
     /// Tells whether an append may be made, in the order in which every store tells it.
-    pub(super) fn admit(&self, append: &Append) -> Result<(), Error> {
+    pub(super) fn admit(&mut self, disk: &dyn Disk, append: &Append) -> Result<(), Error> {
         if let Some((id, _)) = &append.message_id
-            && let Some(seq) = self.seen.get(id)
+            && let Some(seq) = self.seen(disk, id)?
         {
-            return Err(Error::Duplicate { seq: *seq });
+            return Err(Error::Duplicate { seq });
         }
         let stored = self.state.as_deref();
         let (expected, found) = (append.prior.head, stored.map_or(Seq::ZERO, |state| state.head));
@@ -239,12 +339,12 @@ impl Scope {
     }
 
     fn fetch(&self, slots: &[Slot]) -> Result<Vec<Record>, Error> {
-        let mut files: BTreeMap<Sheet, File> = BTreeMap::new();
+        let mut files: BTreeMap<LogFile, File> = BTreeMap::new();
         let mut records = Vec::with_capacity(slots.len());
         let mut bytes = Vec::new();
         for slot in slots {
-            let path = self.folder.join(slot.sheet().file_name());
-            let file = match files.entry(slot.sheet()) {
+            let path = self.folder.join(slot.file().file_name());
+            let file = match files.entry(slot.file()) {
                 std::collections::btree_map::Entry::Occupied(open) => open.into_mut(),
                 std::collections::btree_map::Entry::Vacant(space) => {
                     space.insert(File::open(&path).map_err(|error| unreadable(&path, &error))?)

@@ -1,11 +1,11 @@
 //! Sweeping: deletes the files of dropped segments, now or at a later try.
 
-use super::disk::{Disk, beside, replace, sync_parent, unavailable};
-use super::mend;
-use super::name::Sheet;
+use super::disk::{Disk, append_durably, beside, replace, sync_parent, unavailable};
+use super::name::LogFile;
+use super::repair;
 use super::scan::list_segments;
 use super::scope::Scope;
-use super::{Inner, lock, remains};
+use super::{Inner, lock, tombstones};
 use crate::error::Error;
 use segue_core::scope::Key;
 use segue_core::segment;
@@ -37,7 +37,7 @@ pub(super) fn note(
     let is_new = !path.exists();
     let text = encode(&Note { scope: key.as_str().to_owned(), segments: segments.to_vec() })?;
     // A note that a crash cut off is ended first, so that this one stands by itself.
-    disk.append(&path, format!("\n{text}\n").as_bytes()).map_err(|error| unavailable(&path, &error))?;
+    append_durably(disk, &path, format!("\n{text}\n").as_bytes())?;
     if is_new { sync_parent(disk, &path) } else { Ok(()) }
 }
 
@@ -64,7 +64,7 @@ pub(super) fn sweep(inner: &Inner) -> Result<usize, Error> {
     let path = inner.sessions.join(FILE_NAME);
     let (notes, read) = read_notes(&path)?;
     let mut keys: BTreeSet<Key> = keys_of(&notes).collect();
-    keys.extend(inner.shelf.keys());
+    keys.extend(inner.scopes.keys());
     let (mut swept, mut left) = (0, BTreeSet::new());
     for key in keys {
         let done = inner.with(&key, |scope| {
@@ -87,7 +87,7 @@ pub(super) fn sweep(inner: &Inner) -> Result<usize, Error> {
     if read > 0 || !left.is_empty() {
         keep_notes(inner, path, read, left)?;
     }
-    lock(&inner.index).flush()?;
+    lock(&inner.index).fold()?;
     Ok(swept)
 }
 
@@ -131,13 +131,13 @@ impl Scope {
     }
 
     fn delete(&mut self, disk: &dyn Disk, segment: segment::Number) -> Result<(), Error> {
-        let path = self.folder.join(Sheet::Segment(segment).file_name());
+        let path = self.folder.join(LogFile::Segment(segment).file_name());
         let there = list_segments(&self.folder)?.contains(&segment);
         if there && !self.noted.contains(&segment) {
-            remains::note_dropped(disk, &self.folder, segment)?;
+            tombstones::note_dropped(disk, &self.folder, &self.key, segment)?;
             self.noted.insert(segment);
         }
-        let moved = mend::moved(&self.folder).into_iter();
+        let moved = repair::moved(&self.folder).into_iter();
         let moved = moved.filter(|file| file.to_string_lossy().starts_with(&*path.to_string_lossy()));
         for path in moved.chain([beside(&path, ".torn"), path.clone()]) {
             if let Err(error) = disk.remove(&path)
@@ -146,7 +146,8 @@ impl Scope {
                 return Err(unavailable(&path, &error));
             }
         }
-        self.lens.remove(&Sheet::Segment(segment));
+        self.lens.remove(&LogFile::Segment(segment));
+        self.tips.remove(&LogFile::Segment(segment));
         Ok(())
     }
 }

@@ -1,6 +1,6 @@
 //! The values of a files store: `values.jsonl`, one line for each change, the last one of a key counts.
 
-use super::disk::{Disk, replace, sync_parent, unavailable};
+use super::disk::{Disk, append_durably, replace, sync_parent, unavailable};
 use crate::error::Error;
 use crate::values::{Table, Value};
 use segue_core::Timestamp;
@@ -96,7 +96,7 @@ impl ValueLog {
     }
 
     fn append(&mut self, disk: &dyn Disk, line: &str) -> Result<(), Error> {
-        disk.append(&self.path, line.as_bytes()).map_err(|error| unavailable(&self.path, &error))?;
+        append_durably(disk, &self.path, line.as_bytes())?;
         if std::mem::take(&mut self.is_new) {
             sync_parent(disk, &self.path)?;
         }

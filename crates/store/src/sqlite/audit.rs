@@ -8,6 +8,7 @@ use segue_core::scope::Key;
 
 /// Checks one scope, or the file as a whole.
 pub(super) fn audit(db: &Connection, scope: Option<&Key>) -> Result<Vec<String>, Error> {
+    let _moment = rows::at_one_moment(db)?;
     match scope {
         Some(scope) => audit_scope(db, scope),
         None => audit_file(db),

@@ -1,6 +1,6 @@
 //! The contract of a store, kept by SQLite.
 
-use super::{Sqlite, audit, commits, embeddings, query, rows, search, values};
+use super::{Sqlite, audit, commits, embeddings, inspect, query, rows, search, values};
 use crate::commits::{Commit, Position};
 use crate::error::Error;
 use crate::leases::Leased;
@@ -8,6 +8,7 @@ use crate::search::{Postings, Term};
 use crate::store::{Catalog, Embeddings, Leases, Log, Maintenance, Search, Store, Values, Watch};
 use crate::types::{Append, AppendId, Embedding, Page, Reading, ScopePage, Subject};
 use crate::values::Value;
+use crate::verify::Report;
 use async_trait::async_trait;
 use segue_core::Timestamp;
 use segue_core::entry::{Record, Seq};
@@ -143,6 +144,11 @@ impl Embeddings for Sqlite {
 impl Maintenance for Sqlite {
     async fn sweep(&self) -> Result<usize, Error> {
         self.writer.run(|connection| connection.sweep()).await
+    }
+
+    async fn inspect(&self, scope: &Key) -> Result<Option<Report>, Error> {
+        let scope = scope.clone();
+        self.query(move |db| inspect::inspect(db, &scope).map(Some)).await
     }
 
     async fn audit(&self, scope: Option<&Key>) -> Result<Vec<String>, Error> {

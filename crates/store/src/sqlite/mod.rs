@@ -10,6 +10,7 @@ mod commits;
 mod contract;
 mod embeddings;
 mod fault;
+mod inspect;
 mod open;
 mod query;
 mod rows;

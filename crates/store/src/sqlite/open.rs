@@ -4,6 +4,7 @@ use super::fault::OrFault;
 use crate::error::Error;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
+use std::io;
 use std::path::Path;
 use std::time::Duration;
 
@@ -38,6 +39,7 @@ const MIGRATIONS: &[&str] = &[
 
 /// Opens the database for the one writer, bringing it to the newest format.
 pub(super) fn for_writing(path: &Path) -> Result<Connection, Error> {
+    make_private(path)?;
     let mut db = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE)?;
     // Before anything is written: a file of another program is left alone.
     check_owner(&db, path)?;
@@ -49,6 +51,16 @@ pub(super) fn for_writing(path: &Path) -> Result<Connection, Error> {
     db.pragma_update(None, "wal_autocheckpoint", 0).or_fault()?;
     migrate(&mut db)?;
     Ok(db)
+}
+
+/// Makes the file, if there is none, for its owner alone. SQLite gives what it keeps beside it the same rights.
+fn make_private(path: &Path) -> Result<(), Error> {
+    match crate::private::options().write(true).create_new(true).open(path) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+            Err(Error::unavailable(format!("{} cannot be made", path.display()), error))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Turns the write-ahead log on. It stays on, so only the first to open a new database changes anything.

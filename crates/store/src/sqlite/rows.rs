@@ -4,7 +4,7 @@ use super::fault::{OrFault, fault};
 use super::query;
 use crate::error::Error;
 use rusqlite::types::Value;
-use rusqlite::{Connection, OptionalExtension, Row, params, params_from_iter};
+use rusqlite::{Connection, OptionalExtension, Row, Transaction, params, params_from_iter};
 use segue_core::Timestamp;
 use segue_core::digest::Digest;
 use segue_core::entry::Seq;
@@ -227,13 +227,18 @@ pub(super) fn load(db: &Connection, scope: &Key) -> Result<Option<Arc<State>>, E
     }
 }
 
+/// Begins a transaction, unless one is under way: all that is read in it is of one moment.
+pub(super) fn at_one_moment(db: &Connection) -> Result<Option<Transaction<'_>>, Error> {
+    db.is_autocommit().then(|| db.unchecked_transaction()).transpose().or_fault()
+}
+
 /// Folds the whole log of a scope.
 fn refold(db: &Connection, scope: &Key) -> Result<Option<Arc<State>>, Error> {
-    let snapshot = db.unchecked_transaction().or_fault()?;
-    let Some((_, head)) = find(&snapshot, scope)? else { return Ok(None) };
+    let _moment = at_one_moment(db)?;
+    let Some((_, head)) = find(db, scope)? else { return Ok(None) };
     let mut state = State::empty(scope.clone());
     loop {
-        let records = query::tail(&snapshot, scope, state.head, ENTRIES_MAX)?;
+        let records = query::tail(db, scope, state.head, ENTRIES_MAX)?;
         if records.is_empty() {
             break;
         }
@@ -251,13 +256,12 @@ fn refold(db: &Connection, scope: &Key) -> Result<Option<Arc<State>>, Error> {
 
 /// Loads the state of a scope from its rows.
 pub(super) fn load_rows(db: &Connection, scope: &Key) -> Result<Option<Arc<State>>, Error> {
-    // One transaction, so that all rows are of one moment.
-    let snapshot = db.unchecked_transaction().or_fault()?;
-    let Some((id, _)) = find(&snapshot, scope)? else { return Ok(None) };
+    let _moment = at_one_moment(db)?;
+    let Some((id, _)) = find(db, scope)? else { return Ok(None) };
     let mut state = State::empty(scope.clone());
-    let mut query = snapshot.prepare_cached("SELECT * FROM scopes WHERE id = ?1").or_fault()?;
+    let mut query = db.prepare_cached("SELECT * FROM scopes WHERE id = ?1").or_fault()?;
     query.query_row([id.0], |row| Ok(load_scope(row, &mut state))).or_fault()??;
-    let mut query = snapshot
+    let mut query = db
         .prepare_cached(
             "SELECT number, first, last, messages, digest, sealed_at FROM segments WHERE scope=?1",
         )
@@ -268,19 +272,19 @@ pub(super) fn load_rows(db: &Connection, scope: &Key) -> Result<Option<Arc<State
         let (number, sealed) = load_segment(row)?;
         segments.insert(number, sealed);
     }
-    let mut query = snapshot.prepare_cached("SELECT * FROM sessions WHERE scope=?1").or_fault()?;
+    let mut query = db.prepare_cached("SELECT * FROM sessions WHERE scope=?1").or_fault()?;
     let mut rows = query.query([id.0]).or_fault()?;
     let sessions = Arc::make_mut(&mut state.sessions);
     while let Some(row) = rows.next().or_fault()? {
         let (number, session) = load_session(row)?;
         sessions.insert(number, Arc::new(session));
     }
-    let mut query = snapshot.prepare_cached("SELECT list FROM boundaries WHERE scope=?1").or_fault()?;
+    let mut query = db.prepare_cached("SELECT list FROM boundaries WHERE scope=?1").or_fault()?;
     let list: Option<String> = query.query_row([id.0], |row| row.get(0)).optional().or_fault()?;
     if let Some(list) = list {
         state.boundaries = Arc::new(parse("the list of boundaries", &list)?);
     }
-    let mut query = snapshot.prepare_cached("SELECT mind FROM standing WHERE scope=?1").or_fault()?;
+    let mut query = db.prepare_cached("SELECT mind FROM standing WHERE scope=?1").or_fault()?;
     let mind: Option<String> = query.query_row([id.0], |row| row.get(0)).optional().or_fault()?;
     if let Some(mind) = mind {
         state.extras = Arc::new(parse("what the scope keeps in mind", &mind)?);

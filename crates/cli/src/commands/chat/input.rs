@@ -8,8 +8,10 @@ use reedline::{
     ReedlineEvent, ReedlineMenu, Signal, Span, Suggestion, default_emacs_keybindings,
 };
 use segue_engine::words::Command;
+use segue_store::private;
 use std::borrow::Cow;
 use std::io::{self, BufRead, IsTerminal};
+use std::path::Path;
 use tokio::sync::mpsc;
 
 /// How many lines the history keeps.
@@ -52,7 +54,8 @@ impl Input {
             .with_partial_completions(true)
             .with_edit_mode(Box::new(Emacs::new(keys)));
         // Without a history the chat is still a chat.
-        if let Some(path) = setup::data_folder().map(|folder| folder.join("segue").join("history"))
+        if let Some(path) = setup::history_file()
+            && make_private(&path).is_ok()
             && let Ok(history) = FileBackedHistory::with_file(HISTORY_LINES_MAX, path)
         {
             editor = editor.with_history(Box::new(history));
@@ -83,6 +86,14 @@ impl Input {
             },
         }
     }
+}
+
+/// Makes a file, if there is none, for its owner alone.
+fn make_private(path: &Path) -> io::Result<()> {
+    if let Some(folder) = path.parent() {
+        private::create_dir_all(folder)?;
+    }
+    private::options().append(true).create(true).open(path).map(|_| ())
 }
 
 /// Reads lines on a thread of its own, which nothing waits for at the end.

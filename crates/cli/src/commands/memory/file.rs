@@ -9,6 +9,7 @@ use segue_core::entry::Seq;
 use segue_core::scope;
 use segue_engine::Engine;
 use segue_engine::memory::Memory;
+use segue_store::private;
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::ErrorKind;
@@ -50,7 +51,7 @@ impl MemoryFile {
         let through = written.get(scope.as_str()).copied().unwrap_or(Seq::ZERO);
         let new: Vec<&Memory> = memories.iter().filter(|memory| memory.entry > through).collect();
         let Some(last) = new.last() else { return Ok(()) };
-        fs::create_dir_all(&self.dir).with_context(|| format!("cannot make {}", self.dir.display()))?;
+        private::create_dir_all(&self.dir).with_context(|| format!("cannot make {}", self.dir.display()))?;
         let text = read(&self.path())?.unwrap_or_else(|| HEAD.to_owned());
         let lines: Vec<String> = new.iter().map(|memory| line(memory)).collect();
         replace(&self.path(), &added(&text, scope.as_str(), &lines))?;
@@ -145,7 +146,12 @@ fn read(path: &Path) -> anyhow::Result<Option<String>> {
 /// Writes beside the file and renames, so that nobody ever reads a half of it.
 fn replace(path: &Path, text: &str) -> anyhow::Result<()> {
     let beside = path.with_extension("tmp");
-    fs::write(&beside, text).with_context(|| format!("cannot write {}", beside.display()))?;
+    private::write(&beside, text).with_context(|| format!("cannot write {}", beside.display()))?;
+    // Who has let others read the file goes on doing so.
+    if let Ok(found) = fs::metadata(path) {
+        fs::set_permissions(&beside, found.permissions())
+            .with_context(|| format!("cannot write {}", beside.display()))?;
+    }
     fs::rename(&beside, path).with_context(|| format!("cannot write {}", path.display()))
 }
 

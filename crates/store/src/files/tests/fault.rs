@@ -74,6 +74,10 @@ impl Faulty {
 }
 
 impl Disk for Faulty {
+    fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
+        Machine.read(path)
+    }
+
     fn create_dir(&self, path: &Path) -> io::Result<()> {
         self.step(|| (), || Machine.create_dir(path))
     }
@@ -90,6 +94,10 @@ impl Disk for Faulty {
 
     fn truncate(&self, path: &Path, len: u64) -> io::Result<()> {
         self.step(|| (), || Machine.truncate(path, len))
+    }
+
+    fn sync(&self, path: &Path) -> io::Result<()> {
+        self.step(|| (), || Machine.sync(path))
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {

@@ -1,7 +1,6 @@
 //! P-9: the files are the truth, and the index follows them.
 
-use super::{Desk, ME, cut, folder, say};
-use crate::error::Error;
+use super::{Desk, ME, cut, folder};
 use crate::files::sweep::sweep;
 use segue_core::decide::Command;
 use segue_core::session::{Number, Title};
@@ -199,11 +198,9 @@ fn p9_a_damaged_journal_is_named_and_stops_its_scope_only() {
         // The index is made anew too, and must not mind.
         fs::remove_file(desk.path("index.json")).unwrap();
         desk.reopen();
-        let error = desk.load().unwrap_err();
-        assert!(matches!(error, Error::Damaged { .. }), "{error}");
-        assert!(error.to_string().contains(&format!("{file}, line {line},")), "{error}");
-        assert!(desk.problems().join("\n").contains(file));
-        assert!(desk.try_run(&say("no")).is_err());
+        assert_eq!(desk.state().latest(), None);
+        let problems = desk.problems().join("\n");
+        assert!(problems.contains(&format!("{file}, line {line},")), "{problems}");
         assert_eq!(desk.scopes(), ["agent:main:cli:direct:other"]);
         assert_eq!(fs::read_to_string(&path).unwrap(), damaged, "its bytes are as they were");
         desk.close();
@@ -226,8 +223,9 @@ fn p9_a_torn_line_is_moved_aside() {
         desk.reopen();
         desk.check();
         let torn = desk.scope_path(&format!("{file}.torn"));
-        assert_eq!(fs::read_to_string(torn).unwrap(), "{\"seq\":9,\"segm\n");
+        assert!(!torn.exists(), "who only looks changes nothing");
         desk.say("two");
+        assert_eq!(fs::read_to_string(torn).unwrap(), "{\"seq\":9,\"segm\n");
         desk.check();
     }
 }
@@ -255,10 +253,11 @@ fn m_d3_any_change_to_a_file_is_found() {
     three_sessions(&mut desk);
     desk.close();
     for (file, from, to) in [
+        ("000003.jsonl", "\"text\":\"three\"", "\"text\":\"thrEe\""),
         ("000001.jsonl", "\"batch\":[1,", "\"batch\":[0,"),
         ("000001.jsonl", ",\"nth\"", ", \"nth\""),
         ("journal.jsonl", "\"bones\":1", "\"bones\": 1"),
-        ("000001.jsonl", "{\"seq\":2", "\n{\"seq\":2"),
+        ("000001.jsonl", "{\"len\"", "\n{\"len\""),
     ] {
         let path = desk.scope_path(file);
         let whole = fs::read_to_string(&path).unwrap();

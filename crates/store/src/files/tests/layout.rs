@@ -47,7 +47,7 @@ fn a_scope_is_a_folder_with_a_journal_and_a_file_for_each_segment() {
     let kinds = |name: &str| -> Vec<String> {
         lines(name).iter().filter_map(|line| line["kind"].as_str().map(str::to_owned)).collect()
     };
-    assert_eq!(lines("journal.jsonl")[0], json!({"segue": 1, "scope": ME}));
+    assert_eq!(lines("journal.jsonl")[0], json!({"segue": 2, "scope": ME}));
     assert_eq!(kinds("journal.jsonl"), ["opened", "sealed", "opened"]);
     assert_eq!(kinds("000001.jsonl"), ["user", "decision", "command"]);
     assert_eq!(kinds("000002.jsonl"), ["decision", "user", "decision"]);
@@ -137,9 +137,9 @@ fn newer_formats_are_refused() {
     desk.say("one");
     desk.close();
     let journal = fs::read_to_string(desk.scope_path("journal.jsonl")).unwrap();
-    fs::write(desk.scope_path("journal.jsonl"), journal.replace("\"segue\":1", "\"segue\":2")).unwrap();
+    fs::write(desk.scope_path("journal.jsonl"), journal.replace("\"segue\":2", "\"segue\":3")).unwrap();
     desk.reopen();
-    assert!(matches!(desk.load(), Err(Error::NewerFormat { found: 2, known: 1 })));
+    assert!(matches!(desk.load(), Err(Error::NewerFormat { found: 3, known: 2 })));
     desk.close();
     fs::write(desk.path("index.json"), r#"{"version":7,"future":true}"#).unwrap();
     assert!(matches!(Files::open(dir.path()), Err(Error::NewerFormat { found: 7, known: 1 })));
@@ -168,7 +168,7 @@ fn l10_an_entry_of_an_unknown_kind_is_of_a_newer_segue() {
         fs::write(&path, format!("{whole}{line}")).unwrap();
         desk.reopen();
         let before = all_files(dir.path());
-        let found = desk.inner().with_or_aside(&desk.scope, |scope| Ok(scope.state.clone()));
+        let found = desk.inner().with(&desk.scope, |scope| Ok(scope.state.clone()));
         let error = found.unwrap_err().to_string();
         assert!(error.contains("'foreseen'") && error.contains("use a newer Segue"), "{file}: {error}");
         let append = desk.append_of(&super::say("two"));

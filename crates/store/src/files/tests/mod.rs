@@ -1,10 +1,15 @@
 //! Tests of what only this store does; `tests/conformance` has what every store does.
 
-mod aside;
 mod crash;
+mod damage;
 mod fault;
+mod fixture;
 mod healing;
+mod index;
 mod layout;
+mod power;
+mod power_cut;
+mod quarantine;
 mod random;
 mod sweeping;
 mod torn;
@@ -192,7 +197,9 @@ impl Desk {
         rows.rows.into_iter().map(|row| row.scope.to_string()).collect()
     }
 
+    /// Reads the index, once the changes of it are folded in.
     pub fn index(&self) -> serde_json::Value {
+        super::lock(&self.inner().index).fold().unwrap();
         serde_json::from_slice(&std::fs::read(self.path("index.json")).unwrap()).unwrap()
     }
 

@@ -88,14 +88,14 @@ fn more_scopes_than_fit_in_memory_are_all_there() {
         desk.expected = Default::default();
         desk.say(&format!("hello {n}"));
     }
-    assert!(desk.inner().shelf.keys().len() < 300);
+    assert!(desk.inner().scopes.keys().len() < 300);
     for n in 0..300 {
         desk.scope = key(n);
         assert_eq!(desk.texts(1), [format!("hello {n}")]);
     }
     assert_eq!(desk.scopes().len(), 300);
     desk.reopen();
-    assert!(desk.inner().shelf.keys().len() < 150, "opening does not read all scopes");
+    assert!(desk.inner().scopes.keys().len() < 150, "opening does not read all scopes");
     assert_eq!(desk.scopes().len(), 300);
 }
 

@@ -1,4 +1,5 @@
-//! Set aside (L-10): a scope whose journal cannot be read any more is moved out of the way, with every byte, and goes on.
+//! Quarantine (L-10): a scope whose journal is damaged is moved out of the way, with every byte, before it is written to again,
+//! and goes on.
 //!
 //! ```text
 //! DIR/sessions/SCOPE.damaged-1/           what the scope was when it could not be read any more
@@ -7,14 +8,13 @@
 //! What can still be read in there is used for one thing only: no number of a session or an entry is used again, and a
 //! message that was accepted is not accepted a second time.
 
-use super::disk::{Disk, beside, replace, sync_parent, unavailable};
+use super::disk::{Disk, beside, replace, unavailable};
 use super::line::Line;
-use super::name::Sheet;
-use super::scan::read_key;
+use super::name::LogFile;
+use super::tombstones;
 use crate::error::Error;
 use segue_core::entry::{Body, Seq};
 use segue_core::message::MessageId;
-use segue_core::scope::Key;
 use segue_core::session::Number;
 use serde::{Deserialize, Serialize};
 use std::fs;
@@ -73,15 +73,23 @@ impl Left {
 
 /// Lists what was set aside of a scope.
 pub(super) fn list(folder: &Path) -> Vec<PathBuf> {
-    let names = (1..).map(|n: u32| beside(folder, &format!("{DAMAGED}{n}")));
-    names.take_while(|path| path.exists()).collect()
+    names(folder).take_while(|path| path.exists()).collect()
+}
+
+/// Returns the name that a file or a folder gets when it is set aside.
+pub(super) fn free_name(path: &Path) -> PathBuf {
+    names(path).find(|path| !path.exists()).unwrap_or_else(|| beside(path, DAMAGED))
+}
+
+fn names(path: &Path) -> impl Iterator<Item = PathBuf> {
+    (1..=u32::MAX).map(|n| beside(path, &format!("{DAMAGED}{n}")))
 }
 
 /// Reads what is left in what was set aside.
 ///
 /// What cannot be read here stops its scope, and does not count as nothing: numbers would be used again. It is not called
 /// damage, because the scope itself is well and must not be moved away for it.
-pub(super) fn read(folders: &[PathBuf]) -> Result<Left, Error> {
+pub(super) fn read(disk: &dyn Disk, folders: &[PathBuf]) -> Result<Left, Error> {
     let mut left = Left { session: 0, head: Seq::ZERO, ids: Vec::new(), unreadable: 0 };
     for folder in folders {
         if let Some(kept) = read_kept(&folder.join(LEFT))? {
@@ -93,14 +101,31 @@ pub(super) fn read(folders: &[PathBuf]) -> Result<Left, Error> {
         for path in content(folder).into_iter().filter(is_log) {
             // The journal may be gone as a whole. No session opens without a segment of its own.
             let name = path.file_name().and_then(|name| name.to_str());
-            let segment = name.and_then(Sheet::segment_named).map_or(0, |number| number.0);
+            let segment = name.and_then(LogFile::segment_named).map_or(0, |number| number.0);
             left.session = left.session.max(segment);
-            let header = usize::from(path.ends_with(Sheet::Journal.file_name()));
-            let bytes = fs::read(&path).map_err(|error| unavailable(&path, &error))?;
+            let header = usize::from(path.ends_with(LogFile::Journal.file_name()));
+            let bytes = disk.read(&path).map_err(|error| unavailable(&path, &error))?;
             let text = String::from_utf8_lossy(&bytes);
-            text.lines().skip(header).for_each(|line| left.take(line));
+            if path.ends_with(tombstones::FILE_NAME) {
+                // Messages that were deleted were accepted, too.
+                left.ids.extend(tombstones::readable_ids(&text));
+            } else {
+                text.lines().skip(header).for_each(|line| left.take(line));
+            }
         }
     }
+    Ok(left)
+}
+
+/// Reads what is left in damaged files of a scope that is in use.
+pub(super) fn read_segments(disk: &dyn Disk, files: &[PathBuf]) -> Result<Left, Error> {
+    let mut left = Left { session: 0, head: Seq::ZERO, ids: Vec::new(), unreadable: 0 };
+    for path in files {
+        let bytes = disk.read(path).map_err(|error| unavailable(path, &error))?;
+        String::from_utf8_lossy(&bytes).lines().for_each(|line| left.take(line));
+    }
+    // Each line that cannot be read was an entry, and its number is not used again either.
+    left.head = Seq(left.head.0.saturating_add(left.unreadable.into()));
     Ok(left)
 }
 
@@ -133,7 +158,7 @@ pub(super) fn keep_numbers(disk: &dyn Disk, folder: &Path) -> Result<(), Error> 
         return Ok(());
     }
     let path = folder.join(LEFT);
-    let left = read(&[folder.to_owned()])?;
+    let left = read(disk, &[folder.to_owned()])?;
     let text = serde_json::to_string(&left).map_err(|error| Error::damaged(LEFT, error))?;
     replace(disk, &path, text.as_bytes())
 }
@@ -151,28 +176,4 @@ pub(super) fn forsaken(sessions: &Path) -> Result<Vec<String>, Error> {
     }
     found.sort();
     Ok(found)
-}
-
-/// Moves a scope out of the way. One that belongs to another key is left alone: it is not damaged, it is misplaced. So is one
-/// whose files cannot be opened or read: rights, a share that is away or too many open files can be mended, and a failed
-/// load never starts a fresh session by itself (X-5).
-pub(super) fn move_away(disk: &dyn Disk, folder: &Path, key: &Key, why: Error) -> Result<(), Error> {
-    if read_key(folder).is_ok_and(|found| found != *key) || !has_readable_files(folder) {
-        return Err(why);
-    }
-    let names = (1..).map(|n: u32| beside(folder, &format!("{DAMAGED}{n}")));
-    let Some(aside) = names.into_iter().find(|path| !path.exists()) else { return Err(why) };
-    disk.rename(folder, &aside).map_err(|error| unavailable(&aside, &error))?;
-    sync_parent(disk, &aside)?;
-    tracing::warn!(scope = %key, aside = %aside.display(), %why, "a scope that cannot be read was set aside");
-    Ok(())
-}
-
-/// Tells whether every file of a folder can be read, whatever it holds.
-fn has_readable_files(folder: &Path) -> bool {
-    let Ok(entries) = fs::read_dir(folder) else { return false };
-    entries.into_iter().all(|entry| {
-        let Ok(path) = entry.map(|entry| entry.path()) else { return false };
-        path.is_dir() || fs::read(&path).is_ok()
-    })
 }

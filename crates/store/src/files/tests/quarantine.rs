@@ -1,4 +1,4 @@
-//! L-10: a segment that cannot be read is set aside with every byte, and its scope goes on.
+//! L-10: what is damaged is set aside with every byte before its scope is written to again, and the scope goes on.
 
 use super::{Desk, ME, folder, say};
 use segue_core::decide::Command;
@@ -76,6 +76,8 @@ fn l10_an_open_segment_that_cannot_be_read_is_moved_aside_and_its_session_goes_o
     let dir = folder();
     let mut desk = Desk::new(dir.path());
     three_sessions(&mut desk);
+    desk.run(&super::say_as("once", "77"));
+    let head = desk.state().head;
     desk.close();
     let path = desk.scope_path("000003.jsonl");
     let mut damaged = fs::read(&path).unwrap();
@@ -86,8 +88,11 @@ fn l10_an_open_segment_that_cannot_be_read_is_moved_aside_and_its_session_goes_o
     assert_eq!(desk.texts(3), Vec::<String>::new());
     assert!(desk.problems().join("\n").contains("it is set aside with every byte"), "{:?}", desk.problems());
     desk.expected.state = Some(desk.state());
+    assert!(desk.state().head >= head, "no number is used again");
+    assert!(matches!(desk.try_run(&super::say_as("once", "77")), Err((crate::Error::Duplicate { .. }, _))));
     desk.say("it goes on");
     desk.reopen();
+    assert!(matches!(desk.try_run(&super::say_as("once", "77")), Err((crate::Error::Duplicate { .. }, _))));
     assert_eq!(desk.texts(3), ["it goes on"]);
     let aside = desk.scope_path("000003.jsonl.damaged-1");
     assert_eq!(fs::read(&aside).unwrap(), damaged, "every byte");
@@ -119,11 +124,8 @@ fn l10_a_scope_whose_journal_cannot_be_read_is_set_aside_and_goes_on() {
         let damaged = lines.join("\n") + "\n";
         fs::write(&path, &damaged).unwrap();
         desk.reopen();
-        // Who only looks changes nothing.
-        assert!(desk.load().is_err());
-        assert!(path.exists());
-        let found =
-            desk.inner().with_or_aside(&desk.scope, |scope| Ok(scope.state.clone())).unwrap().unwrap();
+        let found = desk.state();
+        assert!(path.exists(), "who only looks changes nothing");
         assert_eq!((found.latest(), found.list().count()), (None, 0), "line {line}");
         // Who has decided on what was there before is told to decide again.
         assert!(found.head > head, "line {line}: {}", found.head);
@@ -132,16 +134,21 @@ fn l10_a_scope_whose_journal_cannot_be_read_is_set_aside_and_goes_on() {
             "{}.damaged-1",
             desk.scope_path("").display().to_string().trim_end_matches('/')
         ));
-        assert_eq!(fs::read_to_string(aside.join("journal.jsonl")).unwrap(), damaged, "every byte");
-        assert!(desk.problems().join("\n").contains(".damaged-1 holds what could not be read"));
+        assert!(desk.problems().join("\n").contains("holds what could not be read"));
         // It goes on, also after a crash before the first entry, and after a restart.
-        desk.reopen();
+        if line % 2 == 0 {
+            desk.inner().repair(&desk.scope).unwrap();
+            desk.reopen();
+            assert_eq!(*desk.state(), *found);
+        }
         desk.expected = super::Expected { state: Some(desk.state()), log: Default::default() };
         assert!(matches!(desk.try_run(&once), Err((crate::Error::Duplicate { .. }, _))), "line {line}");
         desk.run(&say("it goes on"));
         let number = desk.state().latest().unwrap();
         assert_eq!(number, found.next_session);
+        assert_eq!(fs::read_to_string(aside.join("journal.jsonl")).unwrap(), damaged, "every byte");
         desk.reopen();
+        assert!(desk.problems().join("\n").contains(".damaged-1 holds what could not be read"));
         assert_eq!(desk.texts(number.0), ["it goes on"]);
         assert_eq!(desk.state(), desk.expected.state.clone().unwrap());
         assert_eq!(desk.scopes(), [ME]);
@@ -160,8 +167,7 @@ fn l10_a_scope_without_a_journal_uses_no_number_again() {
         desk.close();
         fs::write(desk.scope_path("journal.jsonl"), journal).unwrap();
         desk.reopen();
-        let found =
-            desk.inner().with_or_aside(&desk.scope, |scope| Ok(scope.state.clone())).unwrap().unwrap();
+        let found = desk.inner().with(&desk.scope, |scope| Ok(scope.state.clone())).unwrap().unwrap();
         assert!(found.next_session >= Number(4), "{:?}", found.next_session);
     }
 }
@@ -180,22 +186,25 @@ fn x6_what_was_set_aside_can_be_deleted_and_its_numbers_stay() {
         desk.close();
         let path = desk.scope_path("journal.jsonl");
         let whole = fs::read_to_string(&path).unwrap();
-        fs::write(&path, whole.replacen("{\"seq\"", "{\"sqe\"", 1)).unwrap();
+        fs::write(&path, whole.replacen("\"seq\"", "\"sqe\"", 1)).unwrap();
         desk.reopen();
-        let load = |desk: &Desk| {
-            desk.inner().with_or_aside(&desk.scope, |scope| Ok(scope.state.clone())).unwrap().unwrap()
-        };
+        let load =
+            |desk: &Desk| desk.inner().with(&desk.scope, |scope| Ok(scope.state.clone())).unwrap().unwrap();
         let found = used.then(|| load(&desk));
-        let copies = crate::files::copies::list(desk.inner(), None).unwrap().found;
+        let copies = crate::files::quarantined::list(desk.inner(), None).unwrap().found;
         let [copy] = copies.as_slice() else { panic!("{copies:?}") };
         assert_eq!(copy.scope.as_ref(), Some(&desk.scope), "by the name of its folder");
         // The journal holds nothing that people said.
-        assert_eq!((copy.unreadable, used), (0, !path.exists()), "who looks moves nothing");
-        crate::files::copies::discard(desk.inner(), copy).unwrap();
+        assert_eq!(copy.unreadable, 0);
+        assert!(path.exists(), "who looks moves nothing");
+        crate::files::quarantined::discard(desk.inner(), copy).unwrap();
         for (file, bytes) in super::layout::all_files(dir.path()) {
             assert!(!String::from_utf8_lossy(&bytes).contains("once"), "{}", file.display());
         }
-        assert_eq!(crate::files::copies::list(desk.inner(), None).unwrap(), crate::Quarantined::default());
+        assert_eq!(
+            crate::files::quarantined::list(desk.inner(), None).unwrap(),
+            crate::Quarantined::default()
+        );
         desk.reopen();
         let after = load(&desk);
         let found = found.unwrap_or_else(|| std::sync::Arc::clone(&after));
@@ -226,11 +235,11 @@ fn x6_segments_that_were_set_aside_are_known_with_who_speaks_in_them() {
     }
     fs::write(desk.scope_path("000002.jsonl.torn"), "{\"seq\":99,").unwrap();
     desk.reopen();
-    let copies = crate::files::copies::list(desk.inner(), Some(&desk.scope)).unwrap().found;
-    assert_eq!(crate::files::copies::list(desk.inner(), None).unwrap().found, copies);
+    let copies = crate::files::quarantined::list(desk.inner(), Some(&desk.scope)).unwrap().found;
+    assert_eq!(crate::files::quarantined::list(desk.inner(), None).unwrap().found, copies);
     let other = "agent:main:cli:direct:you".parse().unwrap();
     assert_eq!(
-        crate::files::copies::list(desk.inner(), Some(&other)).unwrap(),
+        crate::files::quarantined::list(desk.inner(), Some(&other)).unwrap(),
         crate::Quarantined::default()
     );
     let told = |copy: &crate::QuarantinedFile| {
@@ -242,12 +251,12 @@ fn x6_segments_that_were_set_aside_are_known_with_who_speaks_in_them() {
         copies.iter().map(told).collect::<Vec<_>>(),
         [
             ("000001.jsonl".to_owned(), 1, vec![1], 1, 1),
-            ("000002.jsonl.damaged-1".to_owned(), 2, vec![2], 0, 1),
+            ("000002.jsonl".to_owned(), 2, vec![2], 0, 1),
             ("000002.jsonl.torn".to_owned(), 2, vec![2], 0, 1),
         ]
     );
     for copy in &copies {
-        crate::files::copies::discard(desk.inner(), copy).unwrap();
+        crate::files::quarantined::discard(desk.inner(), copy).unwrap();
     }
     for (file, bytes) in super::layout::all_files(dir.path()) {
         let text = String::from_utf8_lossy(&bytes).into_owned();
@@ -268,13 +277,13 @@ fn x6_what_is_not_there_any_more_is_not_deleted_in_place_of_something_else() {
     desk.close();
     let path = desk.scope_path("journal.jsonl");
     let whole = fs::read_to_string(&path).unwrap();
-    fs::write(&path, whole.replacen("{\"seq\"", "{\"sqe\"", 1)).unwrap();
+    fs::write(&path, whole.replacen("\"seq\"", "\"sqe\"", 1)).unwrap();
     desk.reopen();
-    let listed = crate::files::copies::list(desk.inner(), None).unwrap().found;
-    // Somebody uses the scope, which is moved away for that.
-    desk.inner().with_or_aside(&desk.scope, |_| Ok(())).unwrap();
+    let listed = crate::files::quarantined::list(desk.inner(), None).unwrap().found;
+    // Somebody writes to the scope, which is moved away for that.
+    desk.inner().repair(&desk.scope).unwrap();
     let before = super::layout::all_files(dir.path());
-    let error = crate::files::copies::discard(desk.inner(), &listed[0]).unwrap_err().to_string();
+    let error = crate::files::quarantined::discard(desk.inner(), &listed[0]).unwrap_err().to_string();
     assert!(error.contains("try again"), "{error}");
     assert_eq!(super::layout::all_files(dir.path()), before);
 }
@@ -303,14 +312,14 @@ fn x6_one_scope_that_cannot_be_looked_into_hides_no_other() {
     let spoiled = desk.scope_path("000001.jsonl");
     fs::write(&spoiled, fs::read_to_string(&spoiled).unwrap().replacen("and more\"", "and more", 1)).unwrap();
     desk.reopen();
-    let copies = crate::files::copies::list(desk.inner(), None).unwrap();
+    let copies = crate::files::quarantined::list(desk.inner(), None).unwrap();
     let [unseen] = copies.unseen.as_slice() else { panic!("{copies:?}") };
     assert!(unseen.starts_with("agent:main:cli:direct:newer: "), "{unseen}");
     let [copy, nobodys] = copies.found.as_slice() else { panic!("{copies:?}") };
     assert!(nobodys.place.ends_with("agent_main_cli_direct_misplaced") && nobodys.scope.is_none());
     assert_eq!((copy.place.as_path(), copy.scope.as_ref()), (spoiled.as_path(), Some(&desk.scope)));
     assert_eq!(
-        crate::files::copies::list(desk.inner(), Some(&desk.scope)).unwrap().found,
+        crate::files::quarantined::list(desk.inner(), Some(&desk.scope)).unwrap().found,
         std::slice::from_ref(copy)
     );
 }
@@ -325,8 +334,8 @@ fn x6_a_scope_stops_where_the_numbers_that_it_used_cannot_be_read() {
     let path = desk.scope_path("journal.jsonl");
     fs::write(&path, b"").unwrap();
     desk.reopen();
-    let listed = crate::files::copies::list(desk.inner(), None).unwrap().found;
-    crate::files::copies::discard(desk.inner(), &listed[0]).unwrap();
+    let listed = crate::files::quarantined::list(desk.inner(), None).unwrap().found;
+    crate::files::quarantined::discard(desk.inner(), &listed[0]).unwrap();
     desk.reopen();
     desk.expected = super::Expected { state: Some(desk.state()), log: Default::default() };
     desk.say("it goes on");
@@ -336,7 +345,7 @@ fn x6_a_scope_stops_where_the_numbers_that_it_used_cannot_be_read() {
     let (left, whole) = found.iter().find(|(path, _)| path.ends_with("left.json")).unwrap();
     fs::write(left, "{").unwrap();
     desk.reopen();
-    let error = desk.inner().with_or_aside(&desk.scope, |_| Ok(())).unwrap_err();
+    let error = desk.inner().with(&desk.scope, |_| Ok(())).unwrap_err();
     assert!(matches!(&error, crate::Error::Unavailable { .. }), "{error}");
     assert!(path.exists(), "a scope that is well is not moved away for it");
     fs::write(left, whole).unwrap();
@@ -356,8 +365,9 @@ fn x5_a_scope_whose_files_cannot_be_opened_is_not_moved() {
     // A link to itself cannot be opened by anybody, whatever their rights are.
     std::os::unix::fs::symlink(&path, &path).unwrap();
     desk.reopen();
-    let found = desk.inner().with_or_aside(&desk.scope, |scope| Ok(scope.state.clone()));
-    assert!(found.is_err(), "{found:?}");
+    let found = desk.load();
+    assert!(matches!(&found, Err(crate::Error::Unavailable { .. })), "{found:?}");
+    assert!(desk.inner().repair(&desk.scope).is_err());
     fs::remove_file(&path).unwrap();
     fs::rename(&away, &path).unwrap();
     desk.reopen();

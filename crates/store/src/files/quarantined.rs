@@ -1,20 +1,21 @@
-//! Copies: what was set aside because it cannot be read, or was never acknowledged. It may hold what people said, and
+//! What is in quarantine: what was set aside because it is damaged, or was never acknowledged. It may hold what people said, and
 //! nobody can edit it safely, so whoever has a right to be forgotten is forgotten by deleting it.
 //!
 //! ```text
 //! DIR/sessions/SCOPE.damaged-1/           as a whole; `left.json` stays, which says what must never be used again
-//! DIR/sessions/SCOPE/000001.jsonl         a sealed segment that cannot be read: it stands where it stood
+//! DIR/sessions/SCOPE/                     the same before the scope was written to again
+//! DIR/sessions/SCOPE/000001.jsonl         a damaged segment that is sealed, or was not written to since
 //! DIR/sessions/SCOPE/*.damaged-1, *.torn
 //! ```
 
-use super::aside;
 use super::disk::{sync_parent, unavailable};
 use super::fold;
 use super::line::Line;
-use super::mend;
-use super::name::{self, Sheet};
-use super::remains;
+use super::name::{self, LogFile};
+use super::quarantine;
+use super::repair;
 use super::scan::{Scans, read_key};
+use super::tombstones;
 use super::{Inner, lock};
 use crate::error::Error;
 use crate::types::{Quarantined, QuarantinedFile};
@@ -37,13 +38,13 @@ pub(super) fn list(inner: &Inner, scope: Option<&Key>) -> Result<Quarantined, Er
         let Some(name) = entry.file_name().to_str().map(str::to_owned).filter(|_| path.is_dir()) else {
             continue;
         };
-        let (folder, is_aside) =
-            name.split_once(aside::DAMAGED).map_or((name.as_str(), false), |(folder, _)| (folder, true));
+        let (folder, is_moved) =
+            name.split_once(quarantine::DAMAGED).map_or((name.as_str(), false), |(folder, _)| (folder, true));
         if folder.contains('.') || only.as_ref().is_some_and(|only| only != folder) {
             continue;
         }
         let key = key_of(&path, folder);
-        let found = match (&key, is_aside) {
+        let found = match (&key, is_moved) {
             (Some(key), false) => inside(inner, &path, key),
             _ => as_a_whole(&path, key.clone()),
         };
@@ -71,7 +72,7 @@ fn key_of(path: &Path, folder: &str) -> Option<Key> {
 
 /// A scope that was moved out of the way, or will be.
 fn as_a_whole(path: &Path, key: Option<Key>) -> Result<Vec<QuarantinedFile>, Error> {
-    let files = aside::content(path);
+    let files = quarantine::content(path);
     let mut copy = QuarantinedFile::at(path, key);
     for file in &files {
         look_into(&mut copy, file)?;
@@ -81,18 +82,19 @@ fn as_a_whole(path: &Path, key: Option<Key>) -> Result<Vec<QuarantinedFile>, Err
 
 /// The files of a scope that is in use.
 fn inside(inner: &Inner, path: &Path, key: &Key) -> Result<Vec<QuarantinedFile>, Error> {
-    let read = inner.with(key, |_| {
-        let scans = Scans::read(path)?;
-        let state = fold::fold(key, &scans, &remains::read(path)?)?;
-        Ok((scans.broken, state))
+    let disk = inner.disk.as_ref();
+    let read = inner.with(key, |scope| {
+        if scope.is_behind_damage() {
+            return Ok(None);
+        }
+        let mut scans = Scans::read(disk, path)?;
+        let tombstones = tombstones::read(disk, path)?;
+        scans.recover(&tombstones)?;
+        let state = fold::fold(key, &scans, &tombstones)?;
+        Ok(Some((scans.broken, state)))
     });
-    let (broken, state) = match read {
-        Ok(read) => read,
-        // It will be moved away when it is used next. Who only looks moves nothing.
-        Err(Error::Damaged { .. }) => return as_a_whole(path, Some(key.clone())),
-        Err(error) => return Err(error),
-    };
-    let broken = broken.into_keys().map(|number| path.join(Sheet::Segment(number).file_name()));
+    let Some((broken, state)) = read? else { return as_a_whole(path, Some(key.clone())) };
+    let broken = broken.into_keys().map(|number| path.join(LogFile::Segment(number).file_name()));
     let of_file = |file: PathBuf| {
         let mut copy = QuarantinedFile::at(&file, Some(key.clone()));
         copy.segment = segment_of(&file);
@@ -103,13 +105,13 @@ fn inside(inner: &Inner, path: &Path, key: &Key) -> Result<Vec<QuarantinedFile>,
         look_into(&mut copy, &file)?;
         Ok(copy)
     };
-    broken.chain(mend::moved(path)).chain(mend::torn(path)).map(of_file).collect()
+    broken.chain(repair::moved(path)).chain(repair::torn(path)).map(of_file).collect()
 }
 
 /// Finds the segment that a file is of, whatever was added to its name.
 fn segment_of(file: &Path) -> Option<segment::Number> {
     let (number, _) = file.file_name()?.to_str()?.split_once(".jsonl")?;
-    Sheet::segment_named(&format!("{number}.jsonl"))
+    LogFile::segment_named(&format!("{number}.jsonl"))
 }
 
 /// Finds out who can still be told to speak in a file. Only segments hold what people said.
@@ -132,12 +134,12 @@ fn look_into(copy: &mut QuarantinedFile, file: &Path) -> Result<(), Error> {
 /// Deletes a copy for good. What was used in a scope that goes as a whole is never used again.
 pub(super) fn discard(inner: &Inner, copy: &QuarantinedFile) -> Result<(), Error> {
     match &copy.scope {
-        // A scope that cannot be read is moved away first, as it would be by anybody who uses it.
+        // A scope that is damaged is moved away first, as it would be by anybody who writes to it.
         Some(key) if copy.place == inner.sessions.join(name::folder(key)) => {
-            let before = aside::list(&copy.place);
-            inner.with_or_aside(key, |_| Ok(()))?;
+            let before = quarantine::list(&copy.place);
+            inner.repair(key)?;
             // Only what was listed goes, and not what was set aside earlier.
-            let moved = aside::list(&copy.place).into_iter().find(|aside| !before.contains(aside));
+            let moved = quarantine::list(&copy.place).into_iter().find(|path| !before.contains(path));
             let Some(place) = moved else {
                 let why = "it is not what it was when it was looked at, and was not deleted: try again";
                 return Err(Error::unavailable(copy.place.display().to_string(), why));
@@ -145,10 +147,10 @@ pub(super) fn discard(inner: &Inner, copy: &QuarantinedFile) -> Result<(), Error
             discard(inner, &QuarantinedFile { place, ..copy.clone() })
         }
         Some(key) => {
-            let place = inner.shelf.place(key);
-            let mut place = lock(&place);
+            let slot = inner.scopes.slot(key);
+            let mut slot = lock(&slot);
             // What is known of the scope tells of the copy: it is read again.
-            *place = None;
+            *slot = None;
             remove(inner, &copy.place)
         }
         None => remove(inner, &copy.place),
@@ -159,8 +161,8 @@ fn remove(inner: &Inner, path: &Path) -> Result<(), Error> {
     let disk = inner.disk.as_ref();
     let files = match path.is_dir() {
         true => {
-            aside::keep_numbers(disk, path)?;
-            aside::content(path)
+            quarantine::keep_numbers(disk, path)?;
+            quarantine::content(path)
         }
         false => vec![path.to_owned()],
     };
