@@ -3,7 +3,10 @@
 use crate::world::{World, check};
 
 /// Every command, as it is typed.
-const COMMANDS: [&str; 44] = [
+const COMMANDS: [&str; 47] = [
+    "backup",
+    "restore",
+    "trust",
     "task",
     "chat",
     "replay",

@@ -1,7 +1,7 @@
 //! The client of one model.
 
 use super::deltas::Deltas;
-use super::failure::{Failure, Unusable};
+use super::failure::{Failure, Trouble, Unusable};
 use super::secret::Secret;
 use super::tls::{self, Trust};
 use super::types::{Completion, Message, Options};
@@ -19,6 +19,9 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How long such an answer may pause. Large models on small machines think for long before they speak.
 const READ_TIMEOUT: Duration = Duration::from_secs(120);
+
+/// How much of a refusal is read.
+const REFUSAL_BYTES_MAX: usize = 64 * 1024;
 
 /// The client of one model.
 #[derive(Clone)]
@@ -82,10 +85,36 @@ impl Client {
         wire::completion(&bytes)
     }
 
-    /// Asks for an answer that comes piece by piece.
+    /// Asks for an answer that comes piece by piece. An endpoint that gives it at once is heard, too.
     pub async fn stream(&self, messages: &[Message]) -> Result<Deltas, Failure> {
+        self.ask(messages).await.map_err(|trouble| trouble.failure)
+    }
+
+    /// The same, with what the endpoint says where it refuses.
+    pub async fn ask(&self, messages: &[Message]) -> Result<Deltas, Trouble> {
         let request = self.post(&Request::piecewise(&self.model, messages, &self.manner))?;
-        Ok(Deltas::new(answered(request.send().await?)?))
+        let mut response = request.send().await.map_err(Failure::from)?;
+        let status = response.status();
+        if status.is_success() {
+            return Ok(Deltas::new(response));
+        }
+        let mut bytes = Vec::new();
+        while bytes.len() < REFUSAL_BYTES_MAX
+            && let Ok(Some(chunk)) = response.chunk().await
+        {
+            bytes.extend_from_slice(&chunk);
+        }
+        let said = wire::refusal(&bytes).map(|said| self.without_key(said));
+        Err(Trouble { failure: Failure::Status(status.as_u16()), said })
+    }
+
+    /// Some endpoints repeat the key that they refuse.
+    fn without_key(&self, said: String) -> String {
+        let key = self.key.as_ref().and_then(|key| key.to_str().ok()?.strip_prefix("Bearer "));
+        match key.filter(|key| !key.is_empty()) {
+            Some(key) => said.replace(key, "[key]"),
+            None => said,
+        }
     }
 
     fn post(&self, request: &Request<'_>) -> Result<reqwest::RequestBuilder, Failure> {
