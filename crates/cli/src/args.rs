@@ -1,10 +1,10 @@
 //! What can be typed.
 
-use crate::sessions_args::{Sessions, seq};
+use crate::port_args::{ExportFormat, ImportFormat};
+use crate::sessions_args::{SessionArg, Sessions, seq};
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use segue_core::entry::Seq;
 use segue_core::scope;
-use segue_core::session;
 use segue_engine::shapes::Shape;
 use std::path::PathBuf;
 
@@ -111,8 +111,8 @@ Example:
     /// Show what the model would be given
     #[command(after_help = "Example:\n  segue context agent:main:cli:direct:me --json")]
     Context {
-        /// The scope
-        scope: scope::Key,
+        /// The scope [default: the one that was written last]
+        scope: Option<scope::Key>,
         /// The model's window, in tokens [default: the configuration's]
         #[arg(long, value_name = "TOKENS")]
         window: Option<u64>,
@@ -123,6 +123,7 @@ Example:
     /// Look for something in the earlier sessions of a scope
     #[command(after_help = "\
 Example:
+  segue recall 'which retry strategy'
   segue recall agent:main:cli:direct:me 'which retry strategy' --why 'the user asked'
   segue recall agent:main:cli:direct:me 备份 --why '用户问起' --json
 
@@ -162,8 +163,8 @@ What is kept is set in [retention] of the configuration; without it nothing goes
     /// Tell why the last messages went where they went
     #[command(after_help = "Example:\n  segue why agent:main:cli:direct:me --last 3")]
     Why {
-        /// The scope
-        scope: scope::Key,
+        /// The scope [default: the one that was written last]
+        scope: Option<scope::Key>,
         /// How many decisions, newest first
         #[arg(long, value_name = "N", default_value_t = 1)]
         last: usize,
@@ -204,8 +205,8 @@ other sessions see too, are named and stay, and the exit code is 1: --set-aside 
     /// Write a session to standard output
     #[command(after_help = "Example:\n  segue export agent:main:cli:direct:me#2 --format openai > chat.json")]
     Export {
-        /// The session
-        key: session::Key,
+        /// The session: its key, or #N in the scope that was written last [default: the latest one there]
+        key: Option<SessionArg>,
         /// The form
         #[arg(long, value_enum, default_value_t = ExportFormat::Segue)]
         format: ExportFormat,
@@ -229,9 +230,43 @@ docs/import.md says what is taken from each form.")]
         #[arg(long)]
         scope: Option<scope::Key>,
     },
+    /// Copy the store to another place, while it is in use, and verify the copy
+    #[command(after_help = "\
+Example:
+  segue backup segue-2026-03-01.db
+  segue backup files:backup            as files that can be read and searched
+  segue restore segue-2026-03-01.db --store sqlite:other.db
+
+Every entry is copied as it was written, from any kind of store to any other. A plain copy of a database that is in use
+would miss what stands in its log.")]
+    Backup {
+        /// Where to: a file for SQLite, or sqlite:PATH, files:DIR
+        to: String,
+    },
+    /// Copy a backup into the store
+    #[command(after_help = "Example:\n  segue restore segue-2026-03-01.db --store sqlite:other.db")]
+    Restore {
+        /// The backup: a file of SQLite, or sqlite:PATH, files:DIR
+        from: String,
+    },
     /// Look at the configuration
     #[command(subcommand, after_help = "Example:\n  segue config show --origin\n  segue config check")]
     Config(Config),
+    /// Let the segue.toml of a folder name models, keys, stores and paths outside of it
+    #[command(after_help = "\
+Example:
+  segue trust .
+  segue trust . --off
+
+Without it such settings of the current folder's segue.toml are left out, with a warning: what came with a folder does
+not choose where your words and keys go.")]
+    Trust {
+        /// The folder
+        folder: PathBuf,
+        /// Not any more
+        #[arg(long)]
+        off: bool,
+    },
     /// Measure the built-in classifier on labelled dialogues
     #[command(after_help = "\
 Example:
@@ -241,6 +276,12 @@ Example:
 A line of a file:
   {\"id\":\"1\",\"lang\":\"en\",\"turns\":[{\"role\":\"user\",\"text\":\"hello\",\"boundary\":0}]}")]
     Eval(Eval),
+    /// Write the manual, a page for each command, into a folder
+    #[command(hide = true)]
+    Manual {
+        /// The folder
+        folder: PathBuf,
+    },
     /// Print a script that completes commands in a shell
     #[command(
         after_help = "Example:\n  segue completions bash > ~/.local/share/bash-completion/completions/segue"
@@ -267,6 +308,9 @@ pub struct Chat {
     /// What that endpoint calls the model; its key, if it needs one, is in SEGUE_API_KEY
     #[arg(long, value_name = "MODEL", requires = "model_url")]
     pub model_name: Option<String>,
+    /// Say after each message what was decided, how surely, and why; /why tells it for the last one
+    #[arg(long)]
+    pub explain: bool,
 }
 
 /// `segue replay`.
@@ -313,13 +357,14 @@ pub struct Erase {
 
 /// `segue recall`.
 #[derive(Debug, ClapArgs)]
+#[command(allow_missing_positional = true)]
 pub struct Recalling {
-    /// The scope
-    pub scope: scope::Key,
+    /// The scope [default: the one that was written last]
+    pub scope: Option<scope::Key>,
     /// What to look for
     pub query: String,
     /// Why: it stands with every fragment
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", default_value = "asked on the command line")]
     pub why: String,
     /// How many fragments at most
     #[arg(long, value_name = "N", default_value_t = segue_engine::recall::FRAGMENTS)]
@@ -381,47 +426,6 @@ Example:
 
 Exit code 0: it is sound. 1: it is not; the output says why.")]
     Check,
-}
-
-/// The forms that `segue export` writes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum ExportFormat {
-    /// Segue's own: one JSON object a line
-    Segue,
-    /// OpenAI chat messages
-    Openai,
-    /// For people
-    Markdown,
-}
-
-/// The forms that `segue import` reads.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum ImportFormat {
-    /// Segue's own: one JSON object a line
-    Segue,
-    /// OpenAI chat messages
-    Openai,
-    /// Sessions of PicoClaw
-    Picoclaw,
-    /// Transcripts of OpenClaw
-    Openclaw,
-    /// Transcripts of Claude Code
-    ClaudeCode,
-    /// Rollouts of Codex
-    Codex,
-}
-
-impl From<ImportFormat> for segue_engine::port::Format {
-    fn from(format: ImportFormat) -> Self {
-        match format {
-            ImportFormat::Segue => Self::Segue,
-            ImportFormat::Openai => Self::Openai,
-            ImportFormat::Picoclaw => Self::Picoclaw,
-            ImportFormat::Openclaw => Self::Openclaw,
-            ImportFormat::ClaudeCode => Self::ClaudeCode,
-            ImportFormat::Codex => Self::Codex,
-        }
-    }
 }
 
 fn shape(text: &str) -> Result<Shape, String> {

@@ -7,7 +7,7 @@ use std::path::Path;
 
 /// The lines of a file or of standard input.
 pub struct Lines {
-    reader: Box<dyn BufRead>,
+    reader: Box<dyn BufRead + Send>,
     line_bytes_max: u64,
     number: usize,
     /// How long the file is, where that is known.
@@ -27,7 +27,7 @@ pub struct Line {
 /// Opens a file, or standard input for `-`. Lines longer than `line_bytes_max` are not kept in memory.
 pub fn lines(path: &Path, line_bytes_max: u64) -> anyhow::Result<Lines> {
     let shown = path.display();
-    let (reader, bytes): (Box<dyn BufRead>, _) = if path == Path::new("-") {
+    let (reader, bytes): (Box<dyn BufRead + Send>, _) = if path == Path::new("-") {
         (Box::new(BufReader::new(io::stdin())), None)
     } else {
         let file = match File::open(path) {

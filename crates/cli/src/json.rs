@@ -5,7 +5,7 @@ use crate::commands::replay::Other;
 use crate::out;
 use segue_core::decision::{Action, Cause, Confidence};
 use segue_core::entry::Seq;
-use segue_core::message::Role;
+use segue_core::message::{Message, Role};
 use segue_core::observed::Observed;
 use segue_core::scope;
 use segue_core::segment;
@@ -13,7 +13,7 @@ use segue_core::session::Key;
 use segue_engine::Outcome;
 use segue_engine::context::Context;
 use segue_engine::history::{Explained, Listed, Told};
-use segue_engine::shapes::pair::{Paired, pair};
+use segue_engine::shapes::pair::{LeftOut, Paired, pair};
 use segue_engine::shapes::{Shape, of_paired};
 use segue_engine::words::{self, Language};
 use serde::Serialize;
@@ -76,7 +76,7 @@ pub fn spoken(line: usize, session: &Key, model: &str, said: &Said, seq: Option<
         "model": model,
         "text": said.text,
         "interrupted": said.is_cut_off(),
-        "error": said.failure().map(|failure| failure.to_string()),
+        "error": said.trouble().map(ToString::to_string),
     })
 }
 
@@ -169,8 +169,12 @@ pub fn chat(told: &Told) -> Value {
 
 /// What the model is given, in the shape of OpenAI's chat messages: each call with its result.
 pub fn context(context: &Context) -> Vec<Value> {
-    let said = context.said();
-    let paired = pair(&said);
+    paired(&context.said()).0
+}
+
+/// Messages in the shape of OpenAI's chat messages: each call with its result right behind it; and what is left out.
+pub fn paired(said: &[(Role, Message)]) -> (Vec<Value>, Vec<LeftOut>) {
+    let paired = pair(said);
     let mut shown = Vec::new();
     for turn in paired.turns {
         let sender = said.get(turn.at).and_then(|(_, message)| message.sender.clone());
@@ -182,7 +186,7 @@ pub fn context(context: &Context) -> Vec<Value> {
         }
         shown.append(&mut messages);
     }
-    shown
+    (shown, paired.left_out)
 }
 
 /// A message of `sessions show`.

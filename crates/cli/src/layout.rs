@@ -78,7 +78,8 @@ pub fn wrap(text: &str, width: usize) -> Vec<String> {
 pub fn wrap_hanging(line: &str, width: usize) -> Vec<String> {
     let begins_column = |at: &usize| {
         let (head, text) = line.split_at(*at);
-        head.ends_with("  ") && !text.starts_with(' ') && head.width() <= width / 2
+        let may_fit = head.len() <= 4 * width;
+        may_fit && head.ends_with("  ") && !text.starts_with(' ') && head.width() <= width / 2
     };
     let column = line.char_indices().map(|(at, _)| at).rfind(begins_column).unwrap_or(0);
     let (head, text) = line.split_at(column);
@@ -92,8 +93,7 @@ pub fn wrap_hanging(line: &str, width: usize) -> Vec<String> {
 fn wrap_line(line: &str, width: usize) -> Vec<String> {
     let mut lines = Vec::new();
     let mut rest = line;
-    while rest.width() > width {
-        let at = break_at(rest, width);
+    while let Some(at) = break_at(rest, width) {
         let (head, tail) = rest.split_at(at);
         lines.push(head.trim_end().to_owned());
         rest = tail.trim_start();
@@ -102,10 +102,11 @@ fn wrap_line(line: &str, width: usize) -> Vec<String> {
     lines
 }
 
-/// Finds where a line that is too long is broken: at the last place that is good, else where it is full.
-fn break_at(line: &str, width: usize) -> usize {
+/// Finds where a line that is too long is broken: at the last place that is good, else where it is full; nothing if it
+/// fits. It looks no further than the width.
+fn break_at(line: &str, width: usize) -> Option<usize> {
     let begin = line.len() - line.trim_start().len();
-    let (mut good, mut full, mut used) = (None, line.len(), 0);
+    let (mut good, mut full, mut used) = (None, None, 0);
     let mut before: Option<char> = None;
     for (at, c) in line.char_indices() {
         // A space may hang over the end.
@@ -114,12 +115,13 @@ fn break_at(line: &str, width: usize) -> usize {
         }
         used += c.width().unwrap_or(0);
         if used > width && !c.is_whitespace() {
-            full = at;
+            full = Some(at);
             break;
         }
         before = Some(c);
     }
-    good.unwrap_or(full).max(line.chars().next().map_or(1, char::len_utf8))
+    let full = full?;
+    Some(good.unwrap_or(full).max(line.chars().next().map_or(1, char::len_utf8)))
 }
 
 /// Tells whether a line may be broken between two characters.
@@ -168,6 +170,15 @@ mod tests {
                 assert!(!wrap(text, width).is_empty());
             }
         }
+    }
+
+    /// A line of a megabyte is laid out in time that grows with its length: this took 13 seconds.
+    #[test]
+    fn a_very_long_line_is_broken_too() {
+        let words = wrap(&"word ".repeat(200_000), 80);
+        assert_eq!((words.len(), words[0].len()), (12_500, 79));
+        assert_eq!(wrap(&"x".repeat(1 << 20), 64).len(), 1 << 14);
+        assert!(wrap_hanging(&"a  b".repeat(200_000), 80).len() > 1_000);
     }
 
     #[test]

@@ -8,12 +8,14 @@ mod layout;
 mod memory_args;
 mod out;
 mod paint;
+mod port_args;
 mod retention_args;
 mod serve_args;
 mod sessions_args;
 mod setup;
 mod task_args;
 mod transcript;
+mod trust;
 
 use clap::Parser;
 use std::process::ExitCode;

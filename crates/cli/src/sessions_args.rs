@@ -4,14 +4,35 @@ use clap::Subcommand;
 use segue_core::entry::Seq;
 use segue_core::{scope, session};
 
+/// A session as it is typed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SessionArg {
+    /// By its key.
+    Key(session::Key),
+    /// By its number, in the scope that was written last.
+    Numbered(session::Number),
+}
+
+impl std::str::FromStr for SessionArg {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let number = text.strip_prefix('#').and_then(|number| number.parse().ok());
+        match number.filter(|number| *number > 0) {
+            Some(number) => Ok(Self::Numbered(session::Number(number))),
+            None => text.parse().map(Self::Key).map_err(|why: session::KeyError| why.to_string()),
+        }
+    }
+}
+
 /// `segue sessions`.
 #[derive(Debug, Subcommand)]
 pub enum Sessions {
     /// List the sessions of a scope, newest first
     #[command(after_help = "Example:\n  segue sessions list agent:main:cli:direct:me")]
     List {
-        /// The scope
-        scope: scope::Key,
+        /// The scope [default: the one that was written last]
+        scope: Option<scope::Key>,
         /// Archived ones too
         #[arg(long)]
         all: bool,
@@ -22,8 +43,8 @@ Example:
   segue sessions show agent:main:cli:direct:me        the first session
   segue sessions show agent:main:cli:direct:me#2      the second one")]
     Show {
-        /// The session
-        key: session::Key,
+        /// The session: its key, or #N in the scope that was written last [default: the latest one there]
+        key: Option<SessionArg>,
     },
     /// Begin a new session
     #[command(after_help = "Example:\n  segue sessions new agent:main:cli:direct:me")]

@@ -1,14 +1,17 @@
 //! What a command begins with: the configuration, the store, the engine.
 
 use crate::args::Common;
-use crate::out;
+use crate::sessions_args::SessionArg;
+use crate::{Missing, out, trust};
 use anyhow::{Context as _, bail};
 use jiff::tz::TimeZone;
+use segue_core::scope;
+use segue_core::session::Key;
 use segue_engine::Engine;
 use segue_engine::config::{Config, Layer, Origin};
 use segue_engine::pins::Folders;
 use segue_engine::skills::{Roots, Surroundings};
-use segue_store::{Location, Store};
+use segue_store::{Location, Page, Store};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -19,7 +22,7 @@ pub fn config(common: &Common, options: &[(&str, &str)]) -> anyhow::Result<Confi
     if let Some(folder) = config_folder() {
         layers.extend(file(&folder.join("segue").join("segue.toml"), Origin::User)?);
     }
-    layers.extend(file(Path::new("segue.toml"), Origin::Workspace)?);
+    layers.extend(workspace()?);
     layers.push(Layer::environment(variables()));
     if let Some(path) = &common.config {
         match file(path, Origin::File)? {
@@ -31,6 +34,27 @@ pub fn config(common: &Common, options: &[(&str, &str)]) -> anyhow::Result<Confi
     let options = options.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned()));
     layers.push(Layer::options(store.chain(options)));
     Ok(Config::load(layers, &TimeZone::try_system().unwrap_or(TimeZone::UTC))?)
+}
+
+/// Reads the configuration of the folder that we are in, as far as it may decide: what came with a folder does not choose
+/// where words and keys go, unless the folder is trusted.
+fn workspace() -> anyhow::Result<Option<Layer>> {
+    let Some(layer) = file(Path::new("segue.toml"), Origin::Workspace)? else { return Ok(None) };
+    if trust::is_trusted(Path::new("."))? {
+        return Ok(Some(layer));
+    }
+    // What is wrong with the file is told when all layers are read.
+    let Ok(alone) = Config::load(vec![layer.clone()], &TimeZone::UTC) else { return Ok(Some(layer)) };
+    let own = alone.origins().iter().filter(|setting| matches!(setting.place.origin, Origin::Workspace(_)));
+    let refused: Vec<String> = own
+        .filter(|setting| trust::needs_trust(&setting.key, &setting.value))
+        .map(|s| s.key.clone())
+        .collect();
+    if !refused.is_empty() {
+        let keys = refused.join(", ");
+        out::warning(format!("segue.toml of this folder may not set {keys}: `segue trust .` lets it"));
+    }
+    Ok(Some(layer.without(refused)))
 }
 
 /// What becomes of a store that is not there.
@@ -64,6 +88,31 @@ pub async fn engine_with(
     };
     let host = host(&config);
     Ok(Engine::open(store, config).await?.with_keys(&key).with_host(host))
+}
+
+/// Returns the scope that was named, else the one that was written last.
+pub async fn scope_or_last(engine: &Engine, scope: Option<&scope::Key>) -> anyhow::Result<scope::Key> {
+    if let Some(scope) = scope {
+        return Ok(scope.clone());
+    }
+    let last = engine.store().scopes(&Page::first(1)).await?.rows.into_iter().next();
+    let missing =
+        || Missing("the store is empty, so there is no scope that was written last: name one".to_owned());
+    Ok(last.ok_or_else(missing)?.scope)
+}
+
+/// Returns the session that was named, else the latest one of the scope that was written last.
+pub async fn session_or_latest(engine: &Engine, session: Option<&SessionArg>) -> anyhow::Result<Key> {
+    if let Some(SessionArg::Key(key)) = session {
+        return Ok(key.clone());
+    }
+    let scope = scope_or_last(engine, None).await?;
+    let number = match session {
+        Some(SessionArg::Numbered(number)) => Some(*number),
+        _ => engine.state(&scope).await?.latest(),
+    };
+    let missing = || Missing(format!("there is no session in {scope} yet"));
+    Ok(Key::new(scope.clone(), number.ok_or_else(missing)?))
 }
 
 /// Finds the folders from which sessions take in skills and persona.
@@ -190,7 +239,7 @@ fn home() -> Option<PathBuf> {
     std::env::var_os("HOME").filter(|home| !home.is_empty()).map(PathBuf::from)
 }
 
-fn config_folder() -> Option<PathBuf> {
+pub fn config_folder() -> Option<PathBuf> {
     let xdg = std::env::var_os("XDG_CONFIG_HOME").filter(|folder| !folder.is_empty());
     xdg.map(PathBuf::from).or_else(|| home().map(|home| home.join(".config")))
 }

@@ -3,7 +3,7 @@
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-use segue_engine::port::{Beside, Format, Line, Transcript, detect, read};
+use segue_engine::port::{Beside, Format, Line, Read, detect, read};
 use std::path::{Path, PathBuf};
 
 fn samples() -> Vec<(PathBuf, Vec<u8>)> {
@@ -27,7 +27,7 @@ fn lines(bytes: &[u8]) -> Vec<Line> {
     split.map(|(line, number)| Line { number, text: text(line) }).collect()
 }
 
-fn taken(format: Format, lines: &[Line]) -> Option<Transcript> {
+fn taken(format: Format, lines: &[Line]) -> Option<Read> {
     read(
         format,
         lines,
@@ -37,23 +37,32 @@ fn taken(format: Format, lines: &[Line]) -> Option<Transcript> {
     .ok()
 }
 
+fn messages(read: &Read) -> usize {
+    read.talks.iter().map(|talk| talk.messages.len()).sum()
+}
+
 /// Cut off anywhere, and read as anything: nothing panics, and what is read is what stands before the cut.
 #[test]
 fn x12_a_file_that_was_cut_off_is_read_as_far_as_it_goes() {
     for (path, bytes) in samples() {
         let whole = lines(&bytes);
         let Some(format) = detect(&whole, &Beside::default()) else { continue };
-        let all = taken(format, &whole).map_or(0, |read| read.messages.len());
+        let all = taken(format, &whole).map_or(0, |read| messages(&read));
         for end in (0..bytes.len()).step_by(11) {
             let cut = lines(&bytes[..end]);
             for other in Format::ALL {
                 let read = taken(other, &cut);
+                assert!(read.as_ref().is_none_or(|read| read.account.is_balanced()), "{}", path.display());
                 if other == format
                     && let Some(read) = read
                 {
-                    assert!(read.messages.len() <= all + 1, "{}", path.display());
+                    assert!(messages(&read) <= all + 1, "{}", path.display());
                     let last = cut.last().map_or(0, |line| line.number);
-                    assert!(read.bad.iter().all(|bad| bad.line <= last.max(all)), "{}", path.display());
+                    assert!(
+                        read.account.bad.iter().all(|bad| bad.line <= last.max(all)),
+                        "{}",
+                        path.display()
+                    );
                 }
             }
         }
@@ -77,9 +86,13 @@ fn x12_a_spoiled_line_costs_itself_only() {
             lines[at].text = Ok("{\"type\":\"mess".to_owned());
             let read = taken(format, &lines).unwrap();
             let number = lines[at].number;
-            assert!(read.bad.iter().any(|bad| bad.line == number), "{}: line {number}", path.display());
+            assert!(
+                read.account.bad.iter().any(|bad| bad.line == number),
+                "{}: line {number}",
+                path.display()
+            );
             // A user's line of Claude Code may hold a result and words.
-            assert!(read.messages.len() + 2 >= before.messages.len(), "{}: line {number}", path.display());
+            assert!(messages(&read) + 2 >= messages(&before), "{}: line {number}", path.display());
             spoiled += 1;
         }
     }

@@ -17,11 +17,12 @@ const FRONT_LINES_MAX: usize = 12;
 
 pub async fn run(
     common: &Common,
-    scope: &scope::Key,
+    scope: Option<&scope::Key>,
     window: Option<u64>,
     shape: Option<Shape>,
 ) -> anyhow::Result<Exit> {
     let engine = setup::engine(common, Absent::Empty).await?;
+    let scope = &setup::scope_or_last(&engine, scope).await?;
     let counter = OpenAiTokens::new();
     let window = window.unwrap_or_else(|| engine.config().context_window_for(scope, None));
     let context = engine.assemble(scope, &Budget::of_window(window, &counter)).await?;

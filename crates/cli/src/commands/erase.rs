@@ -4,7 +4,8 @@ use super::sessions;
 use crate::args::{Common, Erase};
 use crate::setup::{self, Absent};
 use crate::{Exit, json, layout, out};
-use segue_core::entry::Seq;
+use anyhow::Context as _;
+use segue_core::entry::{Bytes, Seq};
 use segue_core::scope;
 use segue_core::session::Number;
 use segue_engine::{Engine, Erasure, Request};
@@ -57,6 +58,9 @@ async fn erase(common: &Common, engine: &Engine, found: &Erasure) -> anyhow::Res
             Err(error) => return Err(error),
         }
     }
+    if !found.entries.is_empty() {
+        forget_typed()?;
+    }
     let mut gone = Vec::new();
     for copy in &found.theirs {
         let Some(quarantine) = engine.store().quarantine() else { continue };
@@ -82,12 +86,39 @@ async fn erase(common: &Common, engine: &Engine, found: &Erasure) -> anyhow::Res
     Ok(exit)
 }
 
+/// Deletes the history of lines that were typed into chats: it has no other order than theirs, so nobody can tell which of
+/// them was erased.
+fn forget_typed() -> anyhow::Result<()> {
+    let Some(path) = crate::setup::history_file() else { return Ok(()) };
+    match std::fs::remove_file(&path) {
+        Ok(()) => Ok(()),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(error).with_context(|| {
+            format!(
+                "the history of the chat, {}, may hold what was erased and cannot be deleted",
+                path.display()
+            )
+        }),
+    }
+}
+
 async fn of_scope(engine: &Engine, scope: &scope::Key, what: &Erase) -> anyhow::Result<Erasure> {
+    let state = engine.state(scope).await?;
     let Some(number) = what.session else {
-        let entries = vec![(scope.clone(), what.messages.clone())];
+        let mut there = Vec::new();
+        for seq in &what.messages {
+            let record = engine.store().get(scope, *seq).await?;
+            match record.map(|record| matches!(record.bytes, Bytes::Kept(_))) {
+                Some(true) => there.push(*seq),
+                // What is not there is told by the erasure itself, with its reason.
+                _ if !what.dry_run => there.push(*seq),
+                Some(false) => out::warning(format!("message {seq} of {scope} is erased already")),
+                None => out::warning(format!("there is no message {seq} in {scope}")),
+            }
+        }
+        let entries = if there.is_empty() { Vec::new() } else { vec![(scope.clone(), there)] };
         return Ok(Erasure { entries, ..Erasure::default() });
     };
-    let state = engine.state(scope).await?;
     if !state.sessions.contains_key(&Number(number)) {
         anyhow::bail!("there is no session {number}: `segue sessions list {scope}` shows those there are");
     }
@@ -131,6 +162,9 @@ fn tell(common: &Common, found: &Erasure) -> anyhow::Result<Exit> {
     }
     for (scope, entries) in &found.entries {
         out::line(format!("{scope}: {} would be erased", entries.len()))?;
+    }
+    if found.entries.is_empty() && found.theirs.is_empty() {
+        out::line("Nothing would be erased.")?;
     }
     for copy in &found.theirs {
         let place = place(copy);

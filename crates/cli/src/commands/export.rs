@@ -2,17 +2,20 @@
 
 use super::sessions::list::title;
 use super::sessions::show::missing;
-use crate::args::{Common, ExportFormat};
+use crate::args::Common;
+use crate::port_args::ExportFormat;
+use crate::sessions_args::SessionArg;
 use crate::setup::{self, Absent};
 use crate::{Exit, json, layout, out};
 use jiff::tz::TimeZone;
-use segue_core::session::{Key, Title};
+use segue_core::session::Title;
 use segue_engine::history::{Listed, Told};
 use segue_engine::pins::Carried;
 use serde_json::{Value, json};
 
-pub async fn run(common: &Common, key: &Key, format: ExportFormat) -> anyhow::Result<Exit> {
+pub async fn run(common: &Common, key: Option<&SessionArg>, format: ExportFormat) -> anyhow::Result<Exit> {
     let engine = setup::engine(common, Absent::Empty).await?;
+    let key = &setup::session_or_latest(&engine, key).await?;
     let state = engine.state(&key.scope).await?;
     let Some(session) = state.live(key.number) else { return Err(missing(key).into()) };
     let listed = engine.describe(&state, key.number).await?;
@@ -23,8 +26,13 @@ pub async fn run(common: &Common, key: &Key, format: ExportFormat) -> anyhow::Re
             own(&listed, session.title.as_ref(), pins.as_ref(), &messages)?;
         }
         ExportFormat::Openai => {
-            let kept = messages.iter().filter(|told| told.message.is_some());
-            json::print(&json!({ "messages": kept.map(json::chat).collect::<Vec<Value>>() }))?;
+            let said =
+                messages.into_iter().filter_map(|told| Some((told.role, told.message?))).collect::<Vec<_>>();
+            let (chat, left_out) = json::paired(&said);
+            json::print(&json!({ "messages": chat }))?;
+            for left in left_out {
+                out::warning(format!("message {} is left out: {}", left.at + 1, left.why));
+            }
         }
         ExportFormat::Markdown => {
             markdown(&listed, &messages, &engine.config().time_zone_for(&key.scope, None))?;

@@ -1,5 +1,6 @@
 //! One file per verb.
 
+mod backup;
 pub mod chat;
 mod completions;
 mod config;
@@ -18,6 +19,7 @@ pub mod serve;
 mod sessions;
 mod task;
 mod token;
+mod trust;
 mod verify;
 mod why;
 
@@ -33,23 +35,29 @@ pub async fn run(args: Args) -> anyhow::Result<Exit> {
         Command::Scopes { limit } => scopes::run(&common, limit).await,
         Command::Sessions(verb) => sessions::run(&common, verb).await,
         Command::Task(task) => task::run(&common, task).await,
-        Command::Context { scope, window, shape } => context::run(&common, &scope, window, shape).await,
+        Command::Context { scope, window, shape } => {
+            context::run(&common, scope.as_ref(), window, shape).await
+        }
         Command::Recall(options) => recall::run(&common, &options).await,
         Command::Search { query, limit } => recall::search(&common, &query, limit).await,
         Command::Memory(verb) => memory::run(&common, verb).await,
         Command::Retention(verb) => retention::run(&common, verb).await,
-        Command::Why { scope, last } => why::run(&common, &scope, last).await,
+        Command::Why { scope, last } => why::run(&common, scope.as_ref(), last).await,
         Command::Doctor => doctor::run(&common).await,
         Command::Verify { scope } => verify::run(&common, scope).await,
         Command::Erase(what) => erase::run(&common, what).await,
-        Command::Export { key, format } => export::run(&common, &key, format).await,
+        Command::Export { key, format } => export::run(&common, key.as_ref(), format).await,
         Command::Import { path, format, scope } => {
             import::run(&common, &path, format.map(Into::into), scope).await
         }
         Command::Serve(serve) => Box::pin(serve::run(&common, &serve)).await,
         Command::Token(verb) => token::run(&common, verb).await,
+        Command::Backup { to } => backup::backup(&common, &to).await,
+        Command::Restore { from } => backup::restore(&common, &from).await,
         Command::Config(verb) => config::run(&common, &verb),
+        Command::Trust { folder, off } => trust::run(&common, &folder, off),
         Command::Eval(options) => eval::run(&common, &options),
         Command::Completions { shell } => completions::run(shell),
+        Command::Manual { folder } => completions::manual(&folder),
     }
 }

@@ -17,7 +17,8 @@ pub async fn run(common: &Common, options: &Recalling) -> anyhow::Result<Exit> {
         reach: if options.also_latest { Reach::Everything } else { Reach::Archived },
         ..Recall::new(&options.query, &options.why)
     };
-    let recalled = engine.recall(&options.scope, &recall).await?;
+    let scope = setup::scope_or_last(&engine, options.scope.as_ref()).await?;
+    let recalled = engine.recall(&scope, &recall).await?;
     if recalled.fragments.is_empty() && !common.json {
         out::line("Nothing about that was found in earlier sessions of this scope.")?;
     }

@@ -7,8 +7,9 @@ use segue_core::scope;
 use segue_engine::words;
 use serde_json::Value;
 
-pub async fn run(common: &Common, scope: &scope::Key, last: usize) -> anyhow::Result<Exit> {
+pub async fn run(common: &Common, scope: Option<&scope::Key>, last: usize) -> anyhow::Result<Exit> {
     let engine = setup::engine(common, Absent::Empty).await?;
+    let scope = &setup::scope_or_last(&engine, scope).await?;
     let state = engine.state(scope).await?;
     let explained = engine.why(&state, last).await?;
     if common.json {

@@ -21,7 +21,7 @@ fn a_piped_chat_is_kept() {
 fn a_chat_says_what_it_decided() {
     let world = World::new();
     let said = "hello\nlet's talk about something else\n/nwe\n/new what is a monad?\n";
-    let chat = ["chat", "--scope", "agent:main:cli:direct:me", "--store", "memory:"];
+    let chat = ["chat", "--scope", "agent:main:cli:direct:me", "--store", "memory:", "--explain"];
     let out = world.run_with(&chat, said.as_bytes()).expect_code(0).seen();
     for part in [
         "  continue in #1 (confidence 1.00). It is the first message here.\n",
@@ -49,7 +49,7 @@ fn r14_a_question_is_answered_by_its_number() {
         ),
     ] {
         let said = format!("{}{answer}\n", super::chat_model::JUMP);
-        let chat = ["chat", "--scope", "agent:main:cli:direct:me", "--store", "memory:"];
+        let chat = ["chat", "--scope", "agent:main:cli:direct:me", "--store", "memory:", "--explain"];
         let out = world.run_with(&chat, said.as_bytes()).expect_code(0).seen();
         let asked = out.find("  1 /continue   2 /fresh   (your message waits)\n").expect(&out);
         let after = &out[asked..];
@@ -76,4 +76,17 @@ fn the_first_minute_of_the_readme() {
         rest = after;
     }
     assert!(typed.lines().count() >= 4);
+}
+
+/// First contact, row 25: no decision is told unless it is asked for, and some words end a chat.
+#[test]
+fn a_chat_is_quiet_and_ends_on_a_word() {
+    let world = World::new();
+    let chat = ["chat", "--scope", "s", "--store", "sqlite:chat.db"];
+    for word in ["exit", "quit", " exit ", "/quit"] {
+        let said = format!("hello\n{word}\nnever said\n");
+        assert_eq!(world.run_with(&chat, said.as_bytes()).expect_code(0).seen(), "", "{word}");
+    }
+    let shown = world.run(&["sessions", "show", "s", "--store", "sqlite:chat.db", "--json"]).json();
+    assert_eq!(shown["conversation_state"].as_array().unwrap().len(), 4, "{shown}");
 }

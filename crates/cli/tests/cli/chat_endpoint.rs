@@ -17,6 +17,8 @@ pub enum Reply {
     Whole(&'static str),
     /// This status, and no text.
     Status(u16),
+    /// This status, with a message in the body.
+    Refuses(u16, &'static str),
 }
 
 /// A scripted model.
@@ -108,6 +110,14 @@ fn write(stream: &mut TcpStream, reply: &Reply) -> std::io::Result<()> {
         }
         Reply::Status(status) => {
             return write!(stream, "HTTP/1.1 {status} X\r\ncontent-length: 0\r\nconnection: close\r\n\r\n");
+        }
+        Reply::Refuses(status, why) => {
+            let body = json!({ "error": { "message": why, "type": "invalid_request_error" } }).to_string();
+            let length = body.len();
+            return write!(
+                stream,
+                "HTTP/1.1 {status} X\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{body}"
+            );
         }
         Reply::Says(pieces) | Reply::BreaksOff(pieces) | Reply::Hangs(pieces) => pieces,
     };

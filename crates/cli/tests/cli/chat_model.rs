@@ -70,8 +70,8 @@ fn x5_a_failure_is_a_sentence_and_the_conversation_goes_on() {
     assert_eq!(
         trouble,
         [
-            "error: tiny did not answer: the endpoint answered with the HTTP status 500",
-            "error: tiny did not answer: the answer cannot be read: it has no text",
+            "error: tiny did not answer: the endpoint answered with the HTTP status 500 (/retry asks again)",
+            "error: tiny did not answer: the answer cannot be read: it has no text (/retry asks again)",
             "error: tiny did not answer: the connection broke off",
         ]
     );
@@ -86,13 +86,49 @@ fn x5_a_failure_is_a_sentence_and_the_conversation_goes_on() {
     assert_eq!(kept(&world, SCOPE), all);
 }
 
+/// First contact, row 20: the endpoint's own message is shown, the message can be tried again, and messages that got no
+/// answer do not pile up in what the model is given.
+#[test]
+fn x5_a_failed_turn_can_be_tried_again() {
+    let world = World::new();
+    let full = "This model's maximum context length is 8192 tokens.";
+    let model = Endpoint::new(vec![
+        Reply::Refuses(400, full),
+        Reply::Refuses(429, "slow down"),
+        Reply::Says(&["Two."]),
+        Reply::Whole("Not streamed."),
+    ]);
+    let ran = chat(&world, model.url(), &[], "one\ntwo\n/retry\n/retry\nthree\n").expect_code(0);
+    assert_eq!(ran.out, "  Two.\n  Not streamed.\n");
+    let expected = [
+        format!("error: tiny did not answer: the endpoint answered with the HTTP status 400: {full} (/retry asks again)"),
+        "error: tiny did not answer: the endpoint answered with the HTTP status 429: slow down; it has too much to do, \
+         try again in a while (/retry asks again)"
+            .to_owned(),
+        "error: there is nothing to try again: no message waits for an answer".to_owned(),
+    ];
+    assert_eq!(ran.err.lines().collect::<Vec<_>>(), expected);
+    assert_eq!(
+        model.given(),
+        [
+            vec!["user: one"],
+            vec!["user: two"],
+            vec!["user: two"],
+            vec!["user: two", "assistant: Two.", "user: three"],
+        ]
+    );
+    // The log keeps all of it.
+    assert_eq!(kept(&world, SCOPE).len(), 5);
+}
+
 #[test]
 fn x5_nobody_listens() {
     let world = World::new();
     let ran = chat(&world, &Endpoint::nobody(), &[], "one\n/session list\n").expect_code(0);
     assert_eq!(
         ran.err,
-        "error: tiny did not answer: the endpoint cannot be reached; is it running, and is its address right?\n"
+        "error: tiny did not answer: the endpoint cannot be reached; is it running, and is its address right? \
+         (/retry asks again)\n"
     );
     assert_eq!(ran.out, "  * 1  one (1 message, just now)\n");
 }

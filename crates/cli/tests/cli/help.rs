@@ -4,6 +4,9 @@ use crate::world::{World, check};
 
 /// Every command, as it is typed.
 const COMMANDS: [&str; 47] = [
+    "backup",
+    "restore",
+    "trust",
     "task",
     "chat",
     "replay",

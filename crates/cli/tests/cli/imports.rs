@@ -29,8 +29,15 @@ fn with_samples(form: &str, store: &str) -> World {
     world
 }
 
+/// A world with one file.
+pub fn world_with(path: &str, text: &str) -> World {
+    let world = World::new().variable("SEGUE_STORE_URL", "sqlite:log.db");
+    world.file(path, text);
+    world
+}
+
 /// All scopes and sessions of a world.
-fn sessions(world: &World) -> Vec<String> {
+pub fn sessions(world: &World) -> Vec<String> {
     let mut keys = Vec::new();
     for scope in world.run(&["scopes", "--json"]).expect_code(0).json().as_array().unwrap() {
         let scope = scope["scope"].as_str().unwrap();
@@ -360,7 +367,13 @@ fn x12_long_results_are_cut_and_no_session_is_pruned() {
         world.file(&format!("projects/-w/s{n}.jsonl"), lines.join("\n"));
     }
     let ran = world.run(&["import", "projects"]).expect_code(0);
-    assert!(ran.out.ends_with("30 transcripts: took 90 messages over, 0 had been there.\n"), "{}", ran.out);
+    assert!(
+        ran.out.ends_with(
+            "30 transcripts: took 90 messages over, 0 had been there.\n90 records: 90 in 30 sessions.\n"
+        ),
+        "{}",
+        ran.out
+    );
     assert_eq!(sessions(&world).len(), 30);
     let eighth = world.run(&["export", "agent:main:claude-code:direct:-w#8"]).expect_code(0).out;
     assert!(eighth.contains("[segue: cut off here; the whole is in the file that was imported]"));

@@ -83,3 +83,31 @@ fn x3_new_survives_a_restart() {
         assert!(say("/new").ends_with("#4"), "{store}");
     }
 }
+
+/// First contact, row 22: a backup from any store to any store, verified, with nothing lost on the way back.
+#[test]
+fn a_backup_goes_from_any_store_to_any_store() {
+    for from in crate::world::DURABLE {
+        for (to, name) in [("sqlite:copy.db", "copy.db"), ("files:copy", "files:copy")] {
+            let world = World::with_talk(from);
+            world.run(&["erase", crate::world::ME, "2"]).expect_code(0);
+            world.run(&["sessions", "delete", crate::world::ME]).expect_code(0);
+            world.run(&["sessions", "new", crate::world::ME]).expect_code(0);
+            let told = world.run(&["backup", name]).expect_code(0);
+            assert!(told.out.contains("all of it was verified"), "{}", told.seen());
+            assert!(world.run(&["backup", name]).expect_code(2).err.contains("never written over"));
+            world.run(&["restore", name, "--store", "sqlite:back.db"]).expect_code(0);
+            world.run(&["verify", "--store", "sqlite:back.db"]).expect_code(0);
+            for args in
+                [&["scopes", "--json"][..], &["sessions", "show", "agent:main:cli:direct:me#2", "--json"]]
+            {
+                let of = |store: &str| world.run(&[args, &["--store", store]].concat()).expect_code(0).out;
+                assert_eq!(of(to), of(from), "{from} to {to}");
+                assert_eq!(of("sqlite:back.db"), of(from), "{from} to {to} and back");
+            }
+            // A second restore changes nothing.
+            let again = world.run(&["restore", name, "--store", "sqlite:back.db"]).expect_code(0);
+            assert!(again.out.contains("0 entries"), "{}", again.out);
+        }
+    }
+}

@@ -26,6 +26,8 @@ pub const ME: &str = "agent:main:cli:direct:me";
 pub struct World {
     folder: tempfile::TempDir,
     variables: Vec<(String, String)>,
+    /// The workspace is the person's own, and its configuration is trusted.
+    is_own: bool,
 }
 
 /// What a run of the program came to.
@@ -38,7 +40,12 @@ pub struct Ran {
 
 impl World {
     pub fn new() -> Self {
-        Self { folder: tempfile::tempdir().unwrap(), variables: Vec::new() }
+        Self { folder: tempfile::tempdir().unwrap(), variables: Vec::new(), is_own: true }
+    }
+
+    /// A folder that came from somebody else.
+    pub fn of_a_stranger() -> Self {
+        Self { is_own: false, ..Self::new() }
     }
 
     /// A world with [`TALK`] in a store.
@@ -62,6 +69,10 @@ impl World {
         let path = self.path(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, bytes).unwrap();
+        if name == "segue.toml" && self.is_own {
+            let folder = fs::canonicalize(self.folder.path()).unwrap();
+            self.file("config/segue/trusted", format!("{}\n", folder.display()));
+        }
     }
 
     /// The program, ready to be started in this world.

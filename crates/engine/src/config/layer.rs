@@ -12,6 +12,7 @@ use toml::{Spanned, Value};
 pub struct Layer {
     origin: Origin,
     content: Content,
+    withheld: Vec<String>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -24,7 +25,12 @@ enum Content {
 impl Layer {
     /// Makes a layer of a file's text.
     pub fn toml(origin: Origin, text: impl Into<String>) -> Self {
-        Self { origin, content: Content::Toml(text.into()) }
+        Self { origin, content: Content::Toml(text.into()), withheld: Vec::new() }
+    }
+
+    /// The same layer without some settings, named by their dotted keys.
+    pub fn without(self, keys: Vec<String>) -> Self {
+        Self { withheld: keys, ..self }
     }
 
     /// Makes a layer of environment variables. Those that do not begin with `SEGUE_` are left alone, so
@@ -43,13 +49,13 @@ impl Layer {
     ) -> Self {
         let ours = variables.into_iter().map(|(name, value)| (name.into(), value.into()));
         let ours = ours.filter(|(name, _)| name.starts_with(PREFIX)).collect();
-        Self { origin: Origin::Environment, content: Content::Variables(ours) }
+        Self { origin: Origin::Environment, content: Content::Variables(ours), withheld: Vec::new() }
     }
 
     /// Makes a layer of command line options: dotted keys and their values as text.
     pub fn options<K: Into<String>, V: Into<String>>(options: impl IntoIterator<Item = (K, V)>) -> Self {
         let options = options.into_iter().map(|(key, value)| (key.into(), value.into())).collect();
-        Self { origin: Origin::CommandLine, content: Content::Options(options) }
+        Self { origin: Origin::CommandLine, content: Content::Options(options), withheld: Vec::new() }
     }
 }
 
@@ -71,7 +77,7 @@ impl Settings {
         let mut settings = Self::default();
         for layer in layers {
             match layer.content {
-                Content::Toml(text) => settings.add_toml(&layer.origin, &text),
+                Content::Toml(text) => settings.add_toml(&layer.origin, &text, &layer.withheld),
                 Content::Variables(variables) => settings.add_variables(&layer.origin, variables),
                 Content::Options(options) => settings.add_options(&layer.origin, options),
             }
@@ -91,13 +97,15 @@ impl Settings {
         names.into_iter().collect()
     }
 
-    fn add_toml(&mut self, origin: &Origin, text: &str) {
+    fn add_toml(&mut self, origin: &Origin, text: &str, withheld: &[String]) {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         match DeTable::parse(text) {
-            Ok(table) => self.add_table(&Source { origin, text }, &Path::default(), table.get_ref()),
+            Ok(table) => {
+                self.add_table(&Source { origin, text, withheld }, &Path::default(), table.get_ref());
+            }
             Err(error) => {
                 let at = error.span().map_or(0, |span| span.start);
-                let place = Source { origin, text }.place(at);
+                let place = Source { origin, text, withheld }.place(at);
                 // The parser's message may have several lines; a problem is one sentence.
                 let message = error.message().split_whitespace().collect::<Vec<_>>().join(" ");
                 self.problems.push(Problem::Syntax { place, message });
@@ -110,6 +118,7 @@ impl Settings {
             let path = above.with(key.get_ref());
             let place = source.place(key.span().start);
             match (schema::find(&path), value.get_ref()) {
+                (Found::Setting(_), _) if source.withheld.contains(&path.to_string()) => {}
                 (Found::Setting(_), value) => self.put(path, plain(value), place),
                 (Found::Table, DeValue::Table(inner)) => self.add_table(source, &path, inner),
                 (Found::Table, _) => {
@@ -163,6 +172,7 @@ impl Settings {
 struct Source<'a> {
     origin: &'a Origin,
     text: &'a str,
+    withheld: &'a [String],
 }
 
 impl Source<'_> {

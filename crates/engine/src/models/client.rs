@@ -1,7 +1,7 @@
 //! The client of one model.
 
 use super::deltas::Deltas;
-use super::failure::{Failure, Unusable};
+use super::failure::{Failure, Trouble, Unusable};
 use super::secret::Secret;
 use super::tls::{self, Trust};
 use super::types::{Completion, Message, Options};
@@ -22,6 +22,8 @@ const READ_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// How long such an answer may take altogether, however steadily it comes.
 pub const STREAM_TIMEOUT: Duration = Duration::from_secs(30 * 60);
+/// How much of a refusal is read.
+const REFUSAL_BYTES_MAX: usize = 64 * 1024;
 
 /// The client of one model.
 #[derive(Clone)]
@@ -85,15 +87,46 @@ impl Client {
         wire::completion(&bytes)
     }
 
-    /// Asks for an answer that comes piece by piece, within [`STREAM_TIMEOUT`].
+    /// Asks for an answer that comes piece by piece, within [`STREAM_TIMEOUT`]. An endpoint that gives it at once is heard,
+    /// too.
     pub async fn stream(&self, messages: &[Message]) -> Result<Deltas, Failure> {
         self.stream_within(messages, STREAM_TIMEOUT).await
     }
 
     /// Asks for an answer that comes piece by piece and is there after some time, or fails.
     pub async fn stream_within(&self, messages: &[Message], total: Duration) -> Result<Deltas, Failure> {
+        self.ask_within(messages, total).await.map_err(|trouble| trouble.failure)
+    }
+
+    /// Like [`stream`](Self::stream), with what the endpoint says where it refuses.
+    pub async fn ask(&self, messages: &[Message]) -> Result<Deltas, Trouble> {
+        self.ask_within(messages, STREAM_TIMEOUT).await
+    }
+
+    async fn ask_within(&self, messages: &[Message], total: Duration) -> Result<Deltas, Trouble> {
         let request = self.post(&Request::piecewise(&self.model, messages, &self.manner))?;
-        Ok(Deltas::new(answered(request.timeout(total).send().await?)?))
+        let mut response = request.timeout(total).send().await.map_err(Failure::from)?;
+        let status = response.status();
+        if status.is_success() {
+            return Ok(Deltas::new(response));
+        }
+        let mut bytes = Vec::new();
+        while bytes.len() < REFUSAL_BYTES_MAX
+            && let Ok(Some(chunk)) = response.chunk().await
+        {
+            bytes.extend_from_slice(&chunk);
+        }
+        let said = wire::refusal(&bytes).map(|said| self.without_key(said));
+        Err(Trouble { failure: Failure::Status(status.as_u16()), said })
+    }
+
+    /// Some endpoints repeat the key that they refuse.
+    fn without_key(&self, said: String) -> String {
+        let key = self.key.as_ref().and_then(|key| key.to_str().ok()?.strip_prefix("Bearer "));
+        match key.filter(|key| !key.is_empty()) {
+            Some(key) => said.replace(key, "[key]"),
+            None => said,
+        }
     }
 
     fn post(&self, request: &Request<'_>) -> Result<reqwest::RequestBuilder, Failure> {

@@ -19,6 +19,9 @@ pub struct Deltas {
     state: State,
     bytes: usize,
     usage: Usage,
+    /// An answer that comes at once, as one JSON object, although it was asked for piece by piece.
+    whole: Option<Vec<u8>>,
+    said: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,7 +39,14 @@ enum State {
 impl Deltas {
     pub(super) fn new(response: Response) -> Self {
         let (decoder, waiting) = (Decoder::default(), VecDeque::new());
-        Self { response, decoder, waiting, state: State::New, bytes: 0, usage: Usage::default() }
+        let (usage, whole, said) = (Usage::default(), None, None);
+        Self { response, decoder, waiting, state: State::New, bytes: 0, usage, whole, said }
+    }
+
+    /// What the endpoint says about the failure that it reported in the midst of the answer. It is for whoever asked,
+    /// and for no record.
+    pub fn said(&self) -> Option<&str> {
+        self.said.as_deref()
     }
 
     /// Waits for the next piece of text. Nothing more comes after `None` or a failure.
@@ -59,7 +69,7 @@ impl Deltas {
                 if data.trim() == "[DONE]" {
                     return Ok(None);
                 }
-                let piece = wire::piece(&data)?;
+                let piece = wire::piece(&data).inspect_err(|_| self.said = wire::refusal(data.as_bytes()))?;
                 self.usage = piece.usage.unwrap_or(self.usage);
                 self.state = match self.state {
                     State::Said => State::Said,
@@ -84,6 +94,9 @@ impl Deltas {
     /// Reads on. Returns whether there was anything.
     async fn read(&mut self) -> Result<bool, Failure> {
         let Some(chunk) = self.response.chunk().await? else {
+            if let Some(whole) = self.whole.take() {
+                return self.read_whole(&whole);
+            }
             let last = self.decoder.finish();
             let any = last.is_some();
             self.waiting.extend(last);
@@ -93,7 +106,25 @@ impl Deltas {
         if self.bytes > STREAM_BYTES_MAX {
             return Err(Failure::TooLong);
         }
+        // No stream of events begins with a brace.
+        let begins = self.bytes == chunk.len() && chunk.trim_ascii_start().starts_with(b"{");
+        if begins || self.whole.is_some() {
+            self.whole.get_or_insert_default().extend_from_slice(&chunk);
+            return Ok(true);
+        }
         self.waiting.extend(self.decoder.push(&chunk)?);
+        Ok(true)
+    }
+
+    fn read_whole(&mut self, bytes: &[u8]) -> Result<bool, Failure> {
+        let completion = wire::completion(bytes).map_err(|failure| {
+            self.said = wire::refusal(bytes);
+            if self.said.is_some() { Failure::Malformed(Flaw::Error) } else { failure }
+        })?;
+        self.usage = completion.usage;
+        // The rest goes the way of all answers: one piece, and the end.
+        let delta = serde_json::json!({ "choices": [{ "delta": { "content": completion.text }, "finish_reason": "stop" }] });
+        self.waiting.extend([delta.to_string()]);
         Ok(true)
     }
 }

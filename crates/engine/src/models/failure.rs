@@ -32,6 +32,33 @@ pub enum Failure {
     Unusable(Unusable),
 }
 
+/// A failure, and what the endpoint itself says about it. That is for whoever asked, and for no record or log: it may
+/// repeat what a person said.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Trouble {
+    /// What went wrong.
+    pub failure: Failure,
+    /// What the endpoint says, in one line.
+    pub said: Option<String>,
+}
+
+impl From<Failure> for Trouble {
+    fn from(failure: Failure) -> Self {
+        Self { failure, said: None }
+    }
+}
+
+impl std::fmt::Display for Trouble {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match &self.said {
+            Some(said) => write!(f, "{}: {said}", self.failure),
+            None => write!(f, "{}", self.failure),
+        }
+    }
+}
+
+impl std::error::Error for Trouble {}
+
 impl Failure {
     /// Tells whether to try again makes sense at once.
     pub fn is_passing(self) -> bool {

@@ -28,6 +28,6 @@ pub use client::Client;
 #[cfg(feature = "models")]
 pub use deltas::Deltas;
 pub use endpoint::{Endpoint, Patience};
-pub use failure::{Failure, Flaw, Unusable};
+pub use failure::{Failure, Flaw, Trouble, Unusable};
 pub use secret::Secret;
 pub use types::{Completion, Format, Message, Options, Role, Usage};

@@ -5,6 +5,7 @@ use super::failure::{Failure, Flaw};
 use super::types::{Completion, Format, Message, Options, Usage};
 use segue_core::pins::{Temperature, Thinking, Verbosity};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 /// A question.
 #[derive(Serialize)]
@@ -74,6 +75,23 @@ pub(super) fn completion(bytes: &[u8]) -> Result<Completion, Failure> {
     let text = answer.choices.into_iter().next().and_then(|choice| choice.message.content);
     let text = text.filter(|text| !text.trim().is_empty()).ok_or(Failure::Malformed(Flaw::NoText))?;
     Ok(Completion { text, usage: answer.usage.unwrap_or_default().into() })
+}
+
+/// How many characters of what an endpoint says about a failure are shown.
+const REFUSAL_CHARS_MAX: usize = 500;
+
+/// Reads what an endpoint says about a failure, in any of the usual shapes.
+pub(super) fn refusal(bytes: &[u8]) -> Option<String> {
+    let value: Value = serde_json::from_slice(bytes).ok()?;
+    let first = value.get(0).unwrap_or(&value);
+    let error = first.get("error").unwrap_or(first);
+    let said = match error {
+        Value::String(said) => Some(said.as_str()),
+        error => ["message", "detail", "error"].iter().find_map(|name| error.get(name)?.as_str()),
+    };
+    let said: Vec<&str> = said?.split_whitespace().collect();
+    let said: String = said.join(" ").chars().take(REFUSAL_CHARS_MAX).collect();
+    (!said.is_empty()).then_some(said)
 }
 
 /// A piece of an answer.
@@ -164,6 +182,22 @@ mod tests {
         {
             assert_eq!(read(other), Err(Failure::Malformed(Flaw::NotACompletion)), "{other}");
         }
+    }
+
+    #[test]
+    fn reads_what_an_endpoint_says_about_a_failure() {
+        let read = |text: &str| refusal(text.as_bytes());
+        let full = Some("maximum context length is 8192 tokens".to_owned());
+        for body in [
+            r#"{"error":{"message":"maximum context length\n is 8192 tokens","type":"x"}}"#,
+            r#"{"error":"maximum context length is 8192 tokens"}"#,
+            r#"{"message":"maximum context length is 8192 tokens"}"#,
+            r#"{"detail":"maximum context length is 8192 tokens"}"#,
+            r#"[{"error":{"message":"maximum context length is 8192 tokens"}}]"#,
+        ] {
+            assert_eq!(read(body), full, "{body}");
+        }
+        assert_eq!((read(""), read("<html>"), read("{}")), (None, None, None));
     }
 
     #[test]

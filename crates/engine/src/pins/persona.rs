@@ -175,7 +175,13 @@ impl Persona {
         let (mut parts, mut diagnostics) = (Vec::new(), Vec::new());
         let mut left = BYTES_MAX;
         for name in Name::ALL {
-            match text(&folder.join(name.as_str()), left) {
+            let file = folder.join(name.as_str());
+            if leaves(folder, &file) {
+                let why = "it is a link that leaves the folder".to_owned();
+                diagnostics.push(Diagnostic::Unreadable { name, why });
+                continue;
+            }
+            match text(&file, left) {
                 // A file can have grown since it was measured.
                 Ok(text) if text.len() as u64 > left => {
                     return Err(too_large(BYTES_MAX - left + text.len() as u64));
@@ -228,6 +234,16 @@ fn version_of(parts: &[Part]) -> Digest {
         hasher.update(part.text.as_bytes());
     }
     Digest(hasher.finalize().into())
+}
+
+/// Tells whether a file is a link to somewhere outside of its folder. What came with a folder must not show the model what
+/// else is on the machine.
+pub(crate) fn leaves(folder: &Path, file: &Path) -> bool {
+    match (fs::canonicalize(folder), fs::canonicalize(file)) {
+        (Ok(folder), Ok(file)) => !file.starts_with(folder),
+        // What is not there is told by who reads it.
+        (Err(_), _) | (_, Err(_)) => false,
+    }
 }
 
 fn size(file: &Path) -> u64 {

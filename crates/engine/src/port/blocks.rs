@@ -60,15 +60,19 @@ impl Content {
             kind => match text(block, "text") {
                 Some(text) => self.texts.push(text.to_owned()),
                 None if kind.is_empty() => {}
-                None => self.others.push(format!("[{}]", kind.trim_start_matches("input_"))),
+                None => self.others.push(other(kind, block)),
             },
         }
     }
 
-    /// Returns the words; where there are none, what else is there.
+    /// Returns the words, and what is there besides words.
     pub(super) fn text(&self) -> String {
-        let has_words = self.texts.iter().any(|text| !text.trim().is_empty());
-        if has_words { self.texts.join("\n") } else { self.others.join(" ") }
+        let words = self.texts.join("\n");
+        match (words.trim().is_empty(), self.others.is_empty()) {
+            (_, true) => words,
+            (true, false) => self.others.join(" "),
+            (false, false) => format!("{words}\n{}", self.others.join(" ")),
+        }
     }
 
     /// Returns the message that it is, if it says or calls anything.
@@ -76,6 +80,16 @@ impl Content {
         let message = Message { text: self.text(), tool_calls: self.calls, ..Message::default() };
         let is_empty = message.text.trim().is_empty() && message.tool_calls.is_empty();
         (!is_empty).then_some(message)
+    }
+}
+
+/// Names what is no text: an image, a document by its title.
+fn other(kind: &str, block: &Value) -> String {
+    let kind = kind.trim_start_matches("input_").trim_end_matches("_url");
+    let name = ["title", "name", "filename", "file_name"].iter().find_map(|field| text(block, field));
+    match name.filter(|name| !name.trim().is_empty()) {
+        Some(name) => format!("[{kind}: {}]", name.trim()),
+        None => format!("[{kind}]"),
     }
 }
 

@@ -9,8 +9,10 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 /// An entry that is linked to the one before it.
 #[derive(Debug, Clone)]
 pub(super) struct Node {
-    /// The line.
-    pub line: usize,
+    /// The record.
+    pub record: usize,
+    /// Whether the conversation can end in it.
+    pub weight: Weight,
     /// What it is called.
     pub id: String,
     /// What the one before it is called.
@@ -19,9 +21,18 @@ pub(super) struct Node {
     pub rival: Option<(&'static str, String)>,
 }
 
-/// Finds the lines of branches that were given up.
+/// What an entry is to the conversation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Weight {
+    /// Somebody said something.
+    Talk,
+    /// A mark, a counter, a command that the program itself has answered. It may hang anywhere.
+    Aside,
+}
+
+/// Finds the records of branches that were given up.
 pub(super) fn given_up(nodes: &[Node]) -> BTreeSet<usize> {
-    let Some(leaf) = nodes.last() else { return BTreeSet::new() };
+    let Some(leaf) = nodes.iter().rfind(|node| node.weight == Weight::Talk) else { return BTreeSet::new() };
     let parents: HashMap<&str, Option<&str>> =
         nodes.iter().map(|node| (node.id.as_str(), node.parent.as_deref())).collect();
     let mut followed = HashSet::new();
@@ -43,23 +54,23 @@ pub(super) fn given_up(nodes: &[Node]) -> BTreeSet<usize> {
         let rivals = children.iter().filter(|(_, rival)| rival != chosen);
         gone.extend(rivals.map(|(node, _)| node.id.as_str()));
     }
-    let mut lines = BTreeSet::new();
+    let mut records = BTreeSet::new();
     // An entry comes after the one that it is linked to.
     for node in nodes {
         let of_gone = node.parent.as_deref().is_some_and(|parent| gone.contains(parent));
         if (of_gone || gone.contains(node.id.as_str())) && !followed.contains(node.id.as_str()) {
             gone.insert(&node.id);
-            lines.insert(node.line);
+            records.insert(node.record);
         }
     }
-    lines
+    records
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// `id<parent!rival`, one a word; a node without a rival competes with nobody.
+    /// `id<parent!rival`, one a word; a node without a rival competes with nobody, and `~id` is an aside.
     fn check(nodes: &str, expected: &[usize]) {
         let node = |(at, word): (usize, &str)| {
             let (id, rest) = word.split_once('<').unwrap();
@@ -68,7 +79,11 @@ mod tests {
                 None => (rest, None),
             };
             let parent = Some(parent.to_owned()).filter(|parent| !parent.is_empty());
-            Node { line: at + 1, id: id.to_owned(), parent, rival }
+            let (id, weight) = match id.strip_prefix('~') {
+                Some(id) => (id, Weight::Aside),
+                None => (id, Weight::Talk),
+            };
+            Node { record: at + 1, weight, id: id.to_owned(), parent, rival }
         };
         let list: Vec<Node> = nodes.split_whitespace().enumerate().map(node).collect();
         assert_eq!(given_up(&list).into_iter().collect::<Vec<_>>(), expected, "{nodes}");
@@ -86,6 +101,10 @@ mod tests {
         check("a<!m b<a!m r<a s<b c<s!n", &[]);
         // A line between is damaged: nobody can tell.
         check("a<!a b<a!b c<a!c x<lost!x", &[]);
+        // A command that the program answered hangs at the very first entry: nothing is given up for it.
+        check("~c<!c a<c!a b<a!b ~x<c ~y<x", &[]);
+        // What was edited is given up all the same.
+        check("a<!a b<a!b c<b!c d<a!d e<d!e ~x<c", &[2, 3, 6]);
         // A chain that bites its tail ends all the same.
         check("a<b!a b<a!b", &[]);
     }

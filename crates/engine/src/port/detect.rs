@@ -21,6 +21,9 @@ pub fn detect(lines: &[Line], beside: &Beside) -> Option<Format> {
         }
         let all = values.into_iter().next().filter(|_| lines.len() == 1).or_else(|| whole(lines));
         let Some(all) = all else { return picoclaw::is_torn(lines).then_some(Format::Picoclaw) };
+        if all.get("session").is_some() && all.get("items").is_some_and(Value::is_array) {
+            return Some(Format::Codex);
+        }
         let list = all.get("messages").unwrap_or(&all);
         match list {
             Value::Array(_) if text(&all, "key").is_some() => Some(Format::Picoclaw),

@@ -1,36 +1,78 @@
 //! OpenAI chat messages: an object with `messages`, a list, or a message a line.
 
+use super::account::Verdict;
 use super::blocks::Content;
-use super::transcript::{Bad, Format, Line, Transcript, Unreadable};
+use super::reading::{Place, Reader};
+use super::transcript::{Format, Line, Transcript, Unreadable};
 use segue_core::Timestamp;
-use segue_core::message::{Message, Role, ToolCall};
+use segue_core::message::{Message, MessageId, Role, ToolCall};
 use serde_json::Value;
 
-pub(super) fn read(lines: &[Line], now: Timestamp) -> Result<Transcript, Unreadable> {
-    let mut read = Transcript::new(Format::Openai);
-    let values = match whole(lines) {
-        Some(whole) => {
-            let list = whole.get("messages").unwrap_or(&whole);
-            match list.as_array() {
-                Some(list) => list.iter().cloned().enumerate().map(|(at, value)| (at + 1, value)).collect(),
-                None => vec![(1, list.clone())],
+pub(super) struct Openai {
+    talks: Vec<Transcript>,
+    now: Timestamp,
+    /// Tells the conversation from every other one: nothing in it has an id.
+    fingerprint: blake3::Hasher,
+    prefix: String,
+    first_wrong: Option<(usize, String)>,
+    good: usize,
+}
+
+impl Openai {
+    pub(super) fn new(now: Timestamp) -> Self {
+        Self {
+            talks: vec![Transcript::new(Format::Openai)],
+            now,
+            fingerprint: blake3::Hasher::new(),
+            prefix: String::new(),
+            first_wrong: None,
+            good: 0,
+        }
+    }
+}
+
+impl Reader for Openai {
+    fn survey(&mut self, place: Place, value: &Value) {
+        match message(value) {
+            Ok((role, message)) => {
+                self.good += 1;
+                super::fingerprint(&mut self.fingerprint, role, &message);
+            }
+            Err(why) => {
+                self.first_wrong.get_or_insert((place.line, why));
             }
         }
-        None => read.values(lines),
-    };
-    for (line, value) in values {
-        match message(&value) {
-            Ok((role, message)) => read.say(line, Some(now), role, message),
-            Err(why) => read.bad.push(Bad { line, why }),
+    }
+
+    fn surveyed(&mut self) -> Result<(), Unreadable> {
+        if self.good == 0 {
+            let why = self.first_wrong.as_ref().map(|(line, why)| format!(" (line {line}: {why})"));
+            let why = why.unwrap_or_default();
+            return Err(Unreadable(format!(
+                "there is no OpenAI message in it{why}: see `segue import --help`"
+            )));
+        }
+        self.good = 0;
+        self.prefix = super::prefix(&self.fingerprint);
+        Ok(())
+    }
+
+    fn take(&mut self, place: Place, value: &Value) -> Verdict {
+        let Some(talk) = self.talks.last_mut() else { return Verdict::bad("there is no conversation") };
+        match message(value) {
+            Ok((role, message)) => {
+                let id = MessageId(format!("import:{}:{}", self.prefix, self.good));
+                self.good += 1;
+                talk.say(place.line, Some(self.now), role, Message { message_id: Some(id), ..message });
+                Verdict::Taken
+            }
+            Err(why) => Verdict::Bad(why),
         }
     }
-    read.bad.sort();
-    if read.messages.is_empty() {
-        let why =
-            read.bad.first().map(|bad| format!(" (line {}: {})", bad.line, bad.why)).unwrap_or_default();
-        return Err(Unreadable(format!("there is no OpenAI message in it{why}: see `segue import --help`")));
+
+    fn talks(&mut self) -> &mut Vec<Transcript> {
+        &mut self.talks
     }
-    Ok(read)
 }
 
 /// Reads all lines as one value.

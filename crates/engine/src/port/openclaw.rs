@@ -1,63 +1,105 @@
 //! Transcripts of OpenClaw: a header, then entries with an `id` and a `parentId`. `sessions.json` beside them says
-//! which conversation they are of.
+//! which conversation they are of. Its databases hold the same entries, one a row.
 
+use super::GIVEN_UP;
+use super::account::Verdict;
 use super::blocks::{Content, join, text, time};
-use super::branches::{Node, given_up};
-use super::transcript::{Bad, Beside, Format, Home, Line, Transcript};
+use super::branches::{Node, Weight, given_up};
+use super::reading::{Place, Reader};
+use super::transcript::{Beside, Format, Home, Transcript, Unreadable};
 use segue_core::Timestamp;
 use segue_core::message::{Message, MessageId, Role};
 use segue_core::session::Title;
 use serde_json::Value;
+use std::collections::BTreeSet;
 
-pub(super) fn read(lines: &[Line], beside: &Beside) -> Transcript {
-    let mut read = Transcript::new(Format::Openclaw);
-    let values = read.values(lines);
-    let given_up =
-        given_up(&values.iter().filter_map(|(line, value)| node(*line, value)).collect::<Vec<_>>());
-    read.given_up = given_up.len();
-    for (line, value) in values.into_iter().filter(|(line, _)| !given_up.contains(line)) {
-        match text(&value, "type").unwrap_or_default() {
+pub(super) struct Openclaw {
+    beside: Beside,
+    talks: Vec<Transcript>,
+    nodes: Vec<Node>,
+    given_up: BTreeSet<usize>,
+}
+
+impl Openclaw {
+    pub(super) fn new(beside: &Beside) -> Self {
+        let talks = vec![Transcript::new(Format::Openclaw)];
+        Self { beside: beside.clone(), talks, nodes: Vec::new(), given_up: BTreeSet::new() }
+    }
+}
+
+impl Reader for Openclaw {
+    fn survey(&mut self, place: Place, value: &Value) {
+        self.nodes.extend(node(place.record, value));
+        let Some(read) = self.talks.last_mut() else { return };
+        match text(value, "type").unwrap_or_default() {
             "session" => {
-                read.id = text(&value, "id").map(str::to_owned);
-                read.parent = text(&value, "parentSession").map(str::to_owned);
+                read.id = text(value, "id").map(str::to_owned);
+                read.parent = text(value, "parentSession").map(str::to_owned);
                 read.began = time(value.get("timestamp"));
             }
-            "session_info" => read.title = text(&value, "name").and_then(Title::new).or(read.title),
-            "message" => match value.get("message") {
-                Some(message) => take(&mut read, line, &value, message),
-                None => read.bad.push(Bad { line, why: "it has no message".to_owned() }),
-            },
-            // What an extension puts in, and what stands for messages that were cut off.
-            "custom_message" => system(&mut read, line, &value, "content"),
-            "compaction" | "branch_summary" => system(&mut read, line, &value, "summary"),
-            _ => read.passed_over += 1,
+            "session_info" => read.title = text(value, "name").and_then(Title::new).or(read.title.take()),
+            _ => {}
         }
     }
-    let id = read.id.clone().unwrap_or_else(|| beside.name.clone());
-    let (key, entry) = known(&id, beside);
-    let agent = beside.agent.as_deref().unwrap_or("main");
-    // One that was reset is in no index any more; it was the agent's main conversation, as far as anyone knows.
-    let key = key.map_or_else(|| format!("agent:{agent}:main"), str::to_owned);
-    read.home = match key.parse() {
-        Ok(scope) => Home::Scope(scope),
-        Err(_) => Home::chat(Some(agent), "openclaw", &key),
-    };
-    let named = ["label", "displayName", "subject"].iter().find_map(|name| text(entry?, name));
-    read.title = read.title.or(named.and_then(Title::new));
-    read.id = Some(id);
-    read.bad.sort();
-    read.number_by_content();
-    read
+
+    fn surveyed(&mut self) -> Result<(), Unreadable> {
+        self.given_up = given_up(&std::mem::take(&mut self.nodes));
+        let Some(read) = self.talks.last_mut() else { return Ok(()) };
+        let id = read.id.clone().unwrap_or_else(|| self.beside.name.clone());
+        let (key, entry) = known(&id, &self.beside);
+        let agent = self.beside.agent.as_deref().unwrap_or("main");
+        // One that was reset is in no index any more; it was the agent's main conversation, as far as anyone knows.
+        let key = key.map_or_else(|| format!("agent:{agent}:main"), str::to_owned);
+        read.home = match key.parse() {
+            Ok(scope) => Home::Scope(scope),
+            Err(_) => Home::chat(Some(agent), "openclaw", &key),
+        };
+        let named = ["label", "displayName", "subject"].iter().find_map(|name| text(entry?, name));
+        read.title = read.title.take().or(named.and_then(Title::new));
+        read.id = Some(id);
+        Ok(())
+    }
+
+    fn take(&mut self, place: Place, value: &Value) -> Verdict {
+        if self.given_up.contains(&place.record) {
+            return Verdict::left_out(GIVEN_UP);
+        }
+        let Some(read) = self.talks.last_mut() else { return Verdict::bad("there is no conversation") };
+        match text(value, "type").unwrap_or_default() {
+            "session" => Verdict::left_out("header"),
+            "session_info" => Verdict::left_out("title"),
+            "message" => match value.get("message") {
+                Some(message) => take(read, place.line, value, message),
+                None => Verdict::bad("it has no message"),
+            },
+            // What an extension puts in, and what stands for messages that were cut off.
+            "custom_message" => system(read, place.line, value, "content"),
+            "compaction" | "branch_summary" => system(read, place.line, value, "summary"),
+            "" => Verdict::bad("it has no type"),
+            other => Verdict::LeftOut(other.to_owned()),
+        }
+    }
+
+    fn talks(&mut self) -> &mut Vec<Transcript> {
+        &mut self.talks
+    }
 }
 
 /// Returns an entry as a link of the chain: each is linked to the one that was the last one then.
-fn node(line: usize, value: &Value) -> Option<Node> {
+fn node(record: usize, value: &Value) -> Option<Node> {
     let id = text(value, "id").filter(|_| text(value, "type") != Some("session"))?;
     // What an extension keeps for itself hangs at the side.
     let competes =
         matches!(text(value, "type")?, "message" | "custom_message" | "compaction" | "branch_summary");
     let rival = competes.then(|| ("entry", id.to_owned()));
-    Some(Node { line, id: id.to_owned(), parent: text(value, "parentId").map(str::to_owned), rival })
+    let weight = if competes { Weight::Talk } else { Weight::Aside };
+    Some(Node {
+        record,
+        weight,
+        id: id.to_owned(),
+        parent: text(value, "parentId").map(str::to_owned),
+        rival,
+    })
 }
 
 /// Finds a transcript in `sessions.json`: its key, and what is known about it.
@@ -80,18 +122,19 @@ fn when(entry: &Value, message: Option<&Value>) -> Option<Timestamp> {
     time(entry.get("timestamp")).or(time(message.and_then(|message| message.get("timestamp"))))
 }
 
-fn system(read: &mut Transcript, line: usize, entry: &Value, field: &str) {
+fn system(read: &mut Transcript, line: usize, entry: &Value, field: &str) -> Verdict {
     let id = id_of(read, entry);
     match Content::of(entry.get(field)).message() {
         Some(message) => {
             let message = Message { message_id: id, tool_calls: Vec::new(), ..message };
             read.say(line, when(entry, None), Role::System, message);
+            Verdict::Taken
         }
-        None => read.passed_over += 1,
+        None => Verdict::left_out("empty message"),
     }
 }
 
-fn take(read: &mut Transcript, line: usize, entry: &Value, message: &Value) {
+fn take(read: &mut Transcript, line: usize, entry: &Value, message: &Value) -> Verdict {
     let (at, id) = (when(entry, Some(message)), id_of(read, entry));
     let content = Content::of(message.get("content"));
     let role = text(message, "role").unwrap_or_default();
@@ -114,7 +157,7 @@ fn take(read: &mut Transcript, line: usize, entry: &Value, message: &Value) {
                     read.say(line, at, role, Message { message_id: id, ..said });
                 }
                 _ if is_result => {}
-                _ => read.passed_over += 1,
+                _ => return Verdict::left_out("empty message"),
             }
         }
         "bashExecution" => {
@@ -127,7 +170,8 @@ fn take(read: &mut Transcript, line: usize, entry: &Value, message: &Value) {
             join(&mut said, Message { message_id: id, ..Message::default() });
             read.say(line, at, Role::User, said);
         }
-        "" => read.bad.push(Bad { line, why: "it has no role".to_owned() }),
-        other => read.bad.push(Bad { line, why: format!("there is no role '{other}'") }),
+        "" => return Verdict::bad("it has no role"),
+        other => return Verdict::Bad(format!("there is no role '{other}'")),
     }
+    Verdict::Taken
 }

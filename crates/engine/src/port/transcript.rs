@@ -26,12 +26,24 @@ pub enum Format {
     ClaudeCode,
     /// A rollout of Codex.
     Codex,
+    /// A session of goose, row by row.
+    Goose,
+    /// A session of Hermes, row by row.
+    Hermes,
 }
 
 impl Format {
     /// All of them.
-    pub const ALL: [Self; 6] =
-        [Self::Segue, Self::Openai, Self::Picoclaw, Self::Openclaw, Self::ClaudeCode, Self::Codex];
+    pub const ALL: [Self; 8] = [
+        Self::Segue,
+        Self::Openai,
+        Self::Picoclaw,
+        Self::Openclaw,
+        Self::ClaudeCode,
+        Self::Codex,
+        Self::Goose,
+        Self::Hermes,
+    ];
 
     /// Returns the name, as it is typed.
     pub fn name(self) -> &'static str {
@@ -42,6 +54,8 @@ impl Format {
             Self::Openclaw => "openclaw",
             Self::ClaudeCode => "claude-code",
             Self::Codex => "codex",
+            Self::Goose => "goose",
+            Self::Hermes => "hermes",
         }
     }
 }
@@ -92,10 +106,14 @@ impl Home {
         Self::Address(Address { agent, ..Address::direct(channel, peer) })
     }
 
-    /// The folder that a coding agent worked in, spelled as those agents spell it.
+    /// The folder that a coding agent worked in, spelled as those agents spell it. A worktree that lies inside its
+    /// repository belongs to the repository.
     pub(super) fn workspace(channel: &str, folder: Option<&str>) -> Self {
+        let folder = folder.filter(|folder| !folder.is_empty()).unwrap_or("unknown");
+        let inside = ["/.claude/worktrees/", "/.worktrees/"].iter().find_map(|mark| folder.split_once(mark));
+        let folder = inside.map_or(folder, |(repository, _)| repository);
         let spelled = |c: char| if c.is_alphanumeric() { c } else { '-' };
-        let peer: String = folder.unwrap_or("unknown").chars().map(spelled).collect();
+        let peer: String = folder.chars().map(spelled).collect();
         Self::chat(None, channel, &peer)
     }
 }
@@ -113,6 +131,8 @@ pub struct Taken {
     pub role: Role,
     /// What was said.
     pub message: Message,
+    /// The id that an earlier version of Segue gave it.
+    pub former: Option<MessageId>,
 }
 
 /// A line that cannot be taken over.
@@ -156,12 +176,8 @@ pub struct Transcript {
     pub pins: Option<Box<Capture>>,
     /// Its messages, in the order of the file.
     pub messages: Vec<Taken>,
-    /// What cannot be taken over.
-    pub bad: Vec<Bad>,
-    /// How many lines are no messages: settings, snapshots, counters, reasoning.
-    pub passed_over: usize,
-    /// How many entries are of branches that were given up: a message that was edited, an answer that was made anew.
-    pub given_up: usize,
+    /// How often each text without an id was said, by its hash.
+    pub(super) said: HashMap<String, usize>,
 }
 
 impl Transcript {
@@ -176,34 +192,15 @@ impl Transcript {
             began: None,
             pins: None,
             messages: Vec::new(),
-            bad: Vec::new(),
-            passed_over: 0,
-            given_up: 0,
+            said: HashMap::new(),
         }
-    }
-
-    /// Reads each line as JSON. What is none is noted as bad; lines without anything are passed by.
-    pub(super) fn values(&mut self, lines: &[Line]) -> Vec<(usize, Value)> {
-        let mut values = Vec::with_capacity(lines.len());
-        for line in lines {
-            let value = match &line.text {
-                Ok(text) if text.trim().is_empty() => continue,
-                Ok(text) => serde_json::from_str(text).map_err(|_| "it is not JSON".to_owned()),
-                Err(why) => Err(why.clone()),
-            };
-            match value {
-                Ok(value) => values.push((line.number, value)),
-                Err(why) => self.bad.push(Bad { line: line.number, why }),
-            }
-        }
-        values
     }
 
     /// Adds a message. Without a time of its own it was said when the one before it was.
     pub(super) fn say(&mut self, line: usize, at: Option<Timestamp>, role: Role, message: Message) {
         let before = self.messages.last().map(|taken| taken.at);
         let at = at.or(before).or(self.began).unwrap_or(Timestamp::UNIX_EPOCH);
-        self.messages.push(Taken { line, seq: None, at, role, message });
+        self.messages.push(Taken { line, seq: None, at, role, message, former: None });
     }
 
     /// Returns the last message, if it is the agent's: calls and texts that came one by one are one message.
@@ -211,28 +208,48 @@ impl Transcript {
         self.messages.last_mut().filter(|taken| taken.role == Role::Assistant)
     }
 
-    /// Gives messages ids that depend on what they say, where the other program gave them none. The same words said
-    /// again are counted, and words that were cut off in front change nothing.
-    pub(super) fn number_by_content(&mut self) {
-        let of = self.id.clone().unwrap_or_default();
-        let mut seen: HashMap<String, usize> = HashMap::new();
-        for taken in &mut self.messages {
-            if taken.message.message_id.is_some() {
-                continue;
-            }
-            let mut hasher = blake3::Hasher::new();
-            for part in [of.as_str(), taken.role.name(), taken.message.text.as_str()] {
-                hasher.update(&(part.len() as u64).to_le_bytes());
-                hasher.update(part.as_bytes());
-            }
-            for call in &taken.message.tool_calls {
-                hasher.update(call.id.as_bytes());
-            }
-            hasher.update(taken.message.tool_call_id.as_deref().unwrap_or_default().as_bytes());
-            let hash: String = hasher.finalize().to_hex().chars().take(24).collect();
-            let nth = seen.entry(hash.clone()).or_default();
-            *nth += 1;
-            taken.message.message_id = Some(MessageId(format!("import:{}:{hash}:{nth}", self.format)));
+    /// Takes out the messages that nothing can be added to any more: all of them at the end, else all but the last.
+    pub(super) fn drain(&mut self, end: End) -> Vec<Taken> {
+        let keep = match end {
+            End::Reached => 0,
+            End::Ahead => 1,
+        };
+        let rest = self.messages.split_off(self.messages.len().saturating_sub(keep));
+        let mut ready = std::mem::replace(&mut self.messages, rest);
+        for taken in &mut ready {
+            self.number_by_content(taken);
         }
+        ready
     }
+
+    /// Gives a message an id that depends on what it says, where the other program gave it none. The same words said
+    /// again are counted, and words that were cut off in front change nothing.
+    fn number_by_content(&mut self, taken: &mut Taken) {
+        if taken.message.message_id.is_some() {
+            return;
+        }
+        let of = self.id.as_deref().unwrap_or_default();
+        let mut hasher = blake3::Hasher::new();
+        for part in [of, taken.role.name(), taken.message.text.as_str()] {
+            hasher.update(&(part.len() as u64).to_le_bytes());
+            hasher.update(part.as_bytes());
+        }
+        for call in &taken.message.tool_calls {
+            hasher.update(call.id.as_bytes());
+        }
+        hasher.update(taken.message.tool_call_id.as_deref().unwrap_or_default().as_bytes());
+        let hash: String = hasher.finalize().to_hex().chars().take(24).collect();
+        let nth = self.said.entry(hash.clone()).or_default();
+        *nth += 1;
+        taken.message.message_id = Some(MessageId(format!("import:{}:{hash}:{nth}", self.format)));
+    }
+}
+
+/// Whether more of a file is to come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum End {
+    /// There may be more lines.
+    Ahead,
+    /// All lines were read.
+    Reached,
 }

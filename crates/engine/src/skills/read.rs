@@ -1,6 +1,7 @@
 //! Reading: the only place of the skills that touches files.
 
 use super::{FILE_NAME, Problem, Root, Source};
+use crate::persona::leaves;
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
@@ -88,6 +89,10 @@ fn skill(root: Root, parent: &Path, name: &std::ffi::OsStr) -> Option<Found> {
     let text = match fs::metadata(&folder) {
         Ok(metadata) if !metadata.is_dir() => return None,
         Ok(_) if leads_back(parent, &folder) => Err(Problem::LinkLoop {}),
+        // A person may link skills from anywhere; what came with a project may not.
+        Ok(_) if root == Root::Workspace && leaves(parent, &folder.join(FILE_NAME)) => {
+            Err(Problem::Unreadable { why: "it is a link that leaves the folder".to_owned() })
+        }
         Ok(_) => text(&folder.join(FILE_NAME)),
         Err(error) => Err(problem(&folder, &error)),
     };

@@ -52,9 +52,16 @@ async fn an_answer_may_end_without_done_but_not_in_its_midst() {
     assert_eq!((text.as_str(), failure), ("hal", Some(Failure::BrokenOff)));
 }
 
+/// An endpoint that cannot stream gives the answer at once, and it is taken.
+#[tokio::test]
+async fn an_answer_that_comes_at_once_is_taken() {
+    let (text, failure, _) = said(Reply::Says("whole".into())).await;
+    assert_eq!((text.as_str(), failure), ("whole", None));
+}
+
 #[tokio::test]
 async fn what_is_no_stream_is_told() {
-    let (_, failure, _) = said(Reply::Says("whole".into())).await;
+    let (_, failure, _) = said(Reply::Raw(200, "whole".into())).await;
     assert_eq!(failure, Some(Failure::Malformed(Flaw::NotACompletion)));
     let (_, failure, _) = said(events(&["data: {\"error\":{\"message\":\"overloaded\"}}\n\n"])).await;
     assert_eq!(failure, Some(Failure::Malformed(Flaw::Error)));

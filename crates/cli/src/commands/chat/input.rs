@@ -1,7 +1,9 @@
 //! What is typed: with editing, history and completion on a terminal, else line by line.
 
 use super::speaker::interrupted;
+use super::typeahead::TypeAhead;
 use crate::setup;
+use crate::{out, paint};
 use reedline::{
     ColumnarMenu, Completer, CompletionResult, EditCommand, Emacs, FileBackedHistory, KeyCode, KeyModifiers,
     MenuBuilder, Prompt, PromptEditMode, PromptHistorySearch, PromptHistorySearchStatus, Reedline,
@@ -10,6 +12,7 @@ use reedline::{
 use segue_engine::words::Command;
 use segue_store::private;
 use std::borrow::Cow;
+use std::collections::VecDeque;
 use std::io::{self, BufRead, IsTerminal};
 use std::path::Path;
 use tokio::sync::mpsc;
@@ -23,14 +26,31 @@ const MENU: &str = "commands";
 /// Where lines come from.
 pub enum Input {
     /// A person at a terminal.
-    Editor(Box<Reedline>),
+    Editor(Box<Editor>),
     /// A file or a program.
     Plain(mpsc::Receiver<io::Result<String>>),
 }
 
+/// A person's terminal.
+pub struct Editor {
+    line: Reedline,
+    /// Lines that were typed while a reply came.
+    queue: VecDeque<String>,
+    listening: Option<TypeAhead>,
+}
+
+/// Whether lines that were typed may be found again with the arrow keys, also tomorrow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum History {
+    /// They are kept in a file.
+    Kept,
+    /// They are kept as long as the program runs.
+    Forgotten,
+}
+
 impl Input {
     /// Opens standard input.
-    pub fn open() -> anyhow::Result<Self> {
+    pub fn open(history: History) -> anyhow::Result<Self> {
         if !std::io::stdin().is_terminal() || !std::io::stdout().is_terminal() {
             return Ok(Self::Plain(plain()));
         }
@@ -52,15 +72,34 @@ impl Input {
             // The only command that fits is typed at once, and so is what all that fit have in common.
             .with_quick_completions(true)
             .with_partial_completions(true)
+            // What is pasted is one message, however many lines it has.
+            .use_bracketed_paste(true)
             .with_edit_mode(Box::new(Emacs::new(keys)));
         // Without a history the chat is still a chat.
-        if let Some(path) = setup::history_file()
+        if history == History::Kept
+            && let Some(path) = setup::history_file()
             && make_private(&path).is_ok()
             && let Ok(history) = FileBackedHistory::with_file(HISTORY_LINES_MAX, path)
         {
             editor = editor.with_history(Box::new(history));
         }
-        Ok(Self::Editor(Box::new(editor)))
+        let (queue, listening) = (VecDeque::new(), None);
+        Ok(Self::Editor(Box::new(Editor { line: editor, queue, listening })))
+    }
+
+    /// Listens to what is typed while nobody reads, until the next line is read.
+    pub fn listen(&mut self) {
+        if let Self::Editor(editor) = self
+            && editor.listening.is_none()
+        {
+            let queued = |line: &str| {
+                let first = line.lines().next().unwrap_or_default();
+                let more = if line.contains('\n') { " ..." } else { "" };
+                // A line that cannot be shown is queued all the same.
+                _ = out::line(paint::dim(format!("\n  (next: {first}{more})")));
+            };
+            editor.listening = Some(TypeAhead::listen(queued));
+        }
     }
 
     /// Tells whether a person types.
@@ -77,7 +116,18 @@ impl Input {
                 () = interrupted() => Ok(None),
             },
             Self::Editor(editor) => loop {
-                match editor.read_line(&SessionPrompt(session.to_owned()))? {
+                if let Some(listening) = editor.listening.take() {
+                    let (lines, rest) = listening.stop();
+                    editor.queue.extend(lines);
+                    if !rest.is_empty() {
+                        editor.line.run_edit_commands(&[EditCommand::InsertString(rest)]);
+                    }
+                }
+                if let Some(line) = editor.queue.pop_front() {
+                    out::line(format!("{session} › {line}"))?;
+                    return Ok(Some(line));
+                }
+                match editor.line.read_line(&SessionPrompt(session.to_owned()))? {
                     Signal::Success(line) => return Ok(Some(line)),
                     Signal::CtrlD => return Ok(None),
                     // Like a shell: a line that is given up is not the end of the conversation.

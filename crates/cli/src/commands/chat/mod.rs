@@ -4,6 +4,7 @@ mod flow;
 mod input;
 mod speaker;
 mod tell;
+mod typeahead;
 
 pub use speaker::Said;
 
@@ -12,8 +13,10 @@ use crate::args::{Chat, Common};
 use crate::setup::{self, Absent};
 use crate::{Exit, json, layout, out, paint};
 use flow::Flow;
-use input::Input;
+use indicatif::{ProgressBar, ProgressStyle};
+use input::{History, Input};
 use segue_core::decision::Action;
+use segue_core::entry::Seq;
 use segue_core::message::{Message, Role};
 use segue_core::observed::Answer;
 use segue_core::scope;
@@ -24,7 +27,10 @@ use segue_engine::route::{Address, route};
 use segue_engine::{Engine, Inbound, Outcome, Target, models};
 use segue_signals::context::OpenAiTokens;
 use speaker::{CUT_OFF, Speaker};
+use std::collections::BTreeSet;
+use std::io::IsTerminal as _;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::task::JoinHandle;
 
 pub async fn run(common: &Common, chat: &Chat) -> anyhow::Result<Exit> {
@@ -38,21 +44,41 @@ pub async fn run(common: &Common, chat: &Chat) -> anyhow::Result<Exit> {
         Some(scope) => scope.clone(),
         None => route(&engine.config().routing, &Address::direct("cli", setup::user())),
     };
-    let mut input = Input::open()?;
+    // What is said in a store that is forgotten is kept nowhere else.
+    let is_forgotten = setup::locate(&engine.config().store_url)? == segue_store::Location::Memory;
+    let mut input = Input::open(if is_forgotten { History::Forgotten } else { History::Kept })?;
     if input.is_terminal() && !common.json {
         greet(&engine, &scope, speaker.as_ref())?;
     }
     let engine = Arc::new(engine);
-    let talk = Talk { engine, scope, speaker, tokens: OpenAiTokens::new(), json: common.json };
+    let shows = match (common.json, chat.explain) {
+        (true, _) => Shows::Json,
+        (false, true) => Shows::Everything,
+        (false, false) => Shows::Talk,
+    };
+    let tokens = OpenAiTokens::new();
+    let mut talk = Talk { engine, scope, speaker, tokens, shows, failed: BTreeSet::new() };
+    if talk.shows != Shows::Json {
+        // A question that was asked before the program was ended is still open.
+        tell::options(&talk.standing().await?.options)?;
+    }
     let mut line = 0;
     let mut tending: Option<JoinHandle<()>> = None;
     loop {
         let standing = talk.standing().await?;
         let Some(text) = input.read(&standing.prompt()).await? else { return Ok(Exit::Done) };
         line += 1;
-        if text.trim().is_empty() {
-            continue;
+        match text.trim() {
+            "" => continue,
+            "exit" | "quit" | "/exit" | "/quit" => return Ok(Exit::Done),
+            "/retry" => {
+                input.listen();
+                talk.retry(line).await?;
+                continue;
+            }
+            _ => {}
         }
+        input.listen();
         let text = standing.meant(text);
         match talk.engine.receive(Inbound::user(talk.scope.clone(), talk.engine.now(), &text)).await {
             Ok(outcome) => {
@@ -77,7 +103,7 @@ fn greet(engine: &Engine, scope: &scope::Key, speaker: Option<&Speaker>) -> std:
     out::line(paint::strong(scope))?;
     let who = match speaker {
         Some(speaker) => format!("{} answers", speaker.name),
-        None => "no model answers (see --model)".to_owned(),
+        None => "no model answers (see --model; --explain shows each decision)".to_owned(),
     };
     let store = &engine.config().store_url;
     out::line(paint::dim(format!("{who}; kept in {store}; /help lists the commands, Ctrl-D ends")))
@@ -118,7 +144,20 @@ struct Talk {
     scope: scope::Key,
     speaker: Option<Speaker>,
     tokens: OpenAiTokens,
-    json: bool,
+    shows: Shows,
+    /// Messages that a model failed to answer. The next one is asked without them: they would only pile up.
+    failed: BTreeSet<Seq>,
+}
+
+/// What is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Shows {
+    /// An object for each decision and each reply.
+    Json,
+    /// What was said, and what a person has to know.
+    Talk,
+    /// Each decision too, and what a model is given.
+    Everything,
 }
 
 impl Talk {
@@ -137,25 +176,44 @@ impl Talk {
     }
 
     /// Tells what came of a message, and has it answered if it is time for that.
-    async fn go_on(&self, line: usize, text: &str, outcome: &Outcome) -> anyhow::Result<()> {
-        if self.json {
-            json::print(&json::outcome(line, outcome, None))?;
-        } else {
-            tell::outcome(outcome)?;
-            if self.speaker.is_none() {
+    async fn go_on(&mut self, line: usize, text: &str, outcome: &Outcome) -> anyhow::Result<()> {
+        match self.shows {
+            Shows::Json => json::print(&json::outcome(line, outcome, None))?,
+            Shows::Talk => tell::outcome(outcome)?,
+            Shows::Everything => {
+                tell::outcome(outcome)?;
                 tell::decision(outcome)?;
             }
         }
-        if !calls_for_reply(text, outcome) {
+        if calls_for_reply(text, outcome) { self.reply(line).await } else { Ok(()) }
+    }
+
+    /// Has the last message answered that got no answer.
+    async fn retry(&mut self, line: usize) -> anyhow::Result<()> {
+        let context = match self.engine.store().load(&self.scope).await? {
+            Some(_) if self.speaker.is_some() => Some(self.engine.context(&self.scope).await?),
+            _ => None,
+        };
+        if !context.is_some_and(|context| ends_with_the_person(&context)) {
+            out::error("there is nothing to try again: no message waits for an answer");
             return Ok(());
         }
+        self.failed.pop_last();
+        self.reply(line).await
+    }
+
+    async fn reply(&mut self, line: usize) -> anyhow::Result<()> {
         let context = self.engine.context(&self.scope).await?;
         match &self.speaker {
             Some(speaker) if ends_with_the_person(&context) => {
                 let state = self.engine.state(&self.scope).await?;
                 let pinned = self.engine.pinned(&state, context.session.number).await?.model;
                 match speaker.as_pinned(&pinned, self.engine.config()) {
-                    Ok(own) => self.answer(line, own.as_ref().unwrap_or(speaker), &context).await,
+                    Ok(own) => {
+                        let failed = self.answer(line, own.as_ref().unwrap_or(speaker), &context).await?;
+                        self.failed.extend(failed);
+                        Ok(())
+                    }
                     // The message is kept, and another model can be named.
                     Err(error) => {
                         out::error(error);
@@ -164,32 +222,46 @@ impl Talk {
                 }
             }
             Some(_) => Ok(()),
-            None if self.json => Ok(()),
+            None if self.shows != Shows::Everything => Ok(()),
             None => Ok(tell::context(&context, &self.tokens)?),
         }
     }
 
-    /// Has a model answer, and keeps what it says in the session that it was asked for.
-    async fn answer(&self, line: usize, speaker: &Speaker, context: &Context) -> anyhow::Result<()> {
-        let said = context.said().into_iter().filter(|(_, message)| !message.text.trim().is_empty());
+    /// Has a model answer, and keeps what it says in the session that it was asked for. Returns the message that it failed
+    /// to answer, if it did.
+    async fn answer(&self, line: usize, speaker: &Speaker, context: &Context) -> anyhow::Result<Option<Seq>> {
+        let asked = context.messages.last().map(|told| told.seq);
+        let mut given = context.clone();
+        given.messages.retain(|told| Some(told.seq) == asked || !self.failed.contains(&told.seq));
+        let said = given.said().into_iter().filter(|(_, message)| !message.text.trim().is_empty());
         let messages: Vec<_> = said.map(|(role, message)| models::Message::new(role, message.text)).collect();
         let mut flow = Flow::new(layout::width());
-        let write = |text: String| if self.json { Ok(()) } else { out::bytes(text.as_bytes()) };
-        let said = speaker.speak(&messages, |piece| write(flow.push(piece))).await?;
+        let is_json = self.shows == Shows::Json;
+        let write = |text: String| if is_json { Ok(()) } else { out::bytes(text.as_bytes()) };
+        let waiting = waiting(is_json);
+        let heard = |piece: &str| {
+            waiting.finish_and_clear();
+            write(flow.push(piece))
+        };
+        let bytes_max = self.engine.config().limits.message_bytes_max;
+        let said = speaker.speak(&messages, bytes_max, heard).await;
+        waiting.finish_and_clear();
+        let said = said?;
         let mark = (said.is_cut_off() && !said.text.is_empty()).then_some(CUT_OFF);
         write(flow.finish(mark))?;
-        if let Some(failure) = said.failure() {
-            out::error(speaker.trouble(failure));
+        if let Some(trouble) = said.trouble() {
+            let again = if said.text.is_empty() { " (/retry asks again)" } else { "" };
+            out::error(format!("{}{again}", speaker.trouble(trouble)));
         }
         let seq = if said.text.is_empty() { None } else { self.keep(context, &said).await };
-        if self.json {
+        if is_json {
             json::print(&json::spoken(line, &context.session, &speaker.name, &said, seq))?;
         }
-        Ok(())
+        Ok(asked.filter(|_| said.text.is_empty()))
     }
 
     /// Keeps a reply. That it could not be kept ends nothing.
-    async fn keep(&self, context: &Context, said: &Said) -> Option<segue_core::entry::Seq> {
+    async fn keep(&self, context: &Context, said: &Said) -> Option<Seq> {
         let reply = Inbound {
             at: self.engine.now(),
             to: Target::Scope(self.scope.clone()),
@@ -205,6 +277,18 @@ impl Talk {
             }
         }
     }
+}
+
+/// Shows that something happens while a model thinks, and for how long.
+fn waiting(is_json: bool) -> ProgressBar {
+    if is_json || !std::io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let style = ProgressStyle::with_template("  {spinner} {elapsed}");
+    let style = style.unwrap_or_else(|_| ProgressStyle::default_spinner());
+    let bar = ProgressBar::new_spinner().with_style(style);
+    bar.enable_steady_tick(Duration::from_millis(120));
+    bar
 }
 
 /// Where the next message will be said, and what can be answered if something was asked.

@@ -6,7 +6,7 @@ use anyhow::{Context as _, bail};
 use jiff::SignedDuration;
 use segue_core::pins;
 use segue_engine::config::{Config, Model, Wire};
-use segue_engine::models::{Client, Failure, Flaw, Message};
+use segue_engine::models::{Client, Failure, Flaw, Message, Trouble};
 use std::future::pending;
 use std::io;
 use std::pin::pin;
@@ -43,11 +43,11 @@ pub struct Said {
     end: End,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 enum End {
     Whole,
     Stopped,
-    Failed(Failure),
+    Failed(Trouble),
 }
 
 impl Said {
@@ -57,9 +57,9 @@ impl Said {
     }
 
     /// Tells what went wrong, if anything did.
-    pub fn failure(&self) -> Option<Failure> {
-        match self.end {
-            End::Failed(failure) => Some(failure),
+    pub fn trouble(&self) -> Option<&Trouble> {
+        match &self.end {
+            End::Failed(trouble) => Some(trouble),
             End::Whole | End::Stopped => None,
         }
     }
@@ -67,7 +67,7 @@ impl Said {
     fn new(text: String, end: End) -> Self {
         match end {
             End::Whole if text.trim().is_empty() => {
-                Self { text: String::new(), end: End::Failed(Failure::Malformed(Flaw::NoText)) }
+                Self { text: String::new(), end: End::Failed(Failure::Malformed(Flaw::NoText).into()) }
             }
             End::Whole => Self { text, end },
             End::Stopped | End::Failed(_) if text.trim().is_empty() => Self { text: String::new(), end },
@@ -116,10 +116,11 @@ impl Speaker {
         Self::new(&pin.name, &held, Source::Configuration).map(Some)
     }
 
-    /// Asks for an answer. `heard` takes each piece as it comes; Ctrl-C ends it.
+    /// Asks for an answer of so many bytes at most. `heard` takes each piece as it comes; Ctrl-C ends it.
     pub async fn speak(
         &self,
         messages: &[Message],
+        bytes_max: usize,
         mut heard: impl FnMut(&str) -> io::Result<()>,
     ) -> io::Result<Said> {
         let mut text = String::new();
@@ -127,11 +128,11 @@ impl Speaker {
         let asked = tokio::select! {
             biased;
             () = &mut stopped => return Ok(Said::new(text, End::Stopped)),
-            asked = self.client.stream(messages) => asked,
+            asked = self.client.ask(messages) => asked,
         };
         let mut deltas = match asked {
             Ok(deltas) => deltas,
-            Err(failure) => return Ok(Said::new(text, End::Failed(failure))),
+            Err(trouble) => return Ok(Said::new(text, End::Failed(trouble))),
         };
         loop {
             let next = tokio::select! {
@@ -140,26 +141,33 @@ impl Speaker {
                 next = deltas.next() => next,
             };
             match next {
+                // What is shown is kept, so nothing is shown that could not be.
+                Some(Ok(piece)) if text.len() + piece.len() + CUT_OFF.len() + 1 > bytes_max => {
+                    return Ok(Said::new(text, End::Failed(Failure::TooLong.into())));
+                }
                 Some(Ok(piece)) => {
                     heard(&piece)?;
                     text.push_str(&piece);
                 }
-                Some(Err(failure)) => return Ok(Said::new(text, End::Failed(failure))),
+                Some(Err(failure)) => {
+                    let trouble = Trouble { failure, said: deltas.said().map(str::to_owned) };
+                    return Ok(Said::new(text, End::Failed(trouble)));
+                }
                 None => return Ok(Said::new(text, End::Whole)),
             }
         }
     }
 
     /// Says in a sentence why there is no answer, and what to do about it.
-    pub fn trouble(&self, failure: Failure) -> String {
-        let hint = match failure {
+    pub fn trouble(&self, trouble: &Trouble) -> String {
+        let hint = match trouble.failure {
             Failure::Unreachable => "; is it running, and is its address right?",
             Failure::Status(401 | 403) => "; check its key",
             Failure::Status(404) => "; check its address and the model's name",
             Failure::Status(429) => "; it has too much to do, try again in a while",
             _ => "",
         };
-        format!("{} did not answer: {failure}{hint}", self.name)
+        format!("{} did not answer: {trouble}{hint}", self.name)
     }
 }
 

@@ -17,6 +17,11 @@ pub fn outcome(outcome: &Outcome) -> io::Result<()> {
         (None, Some(notice)) => paragraph(&shortened(&outcome.scope, notice), paint::boundary)?,
         (None, None) => {}
     }
+    self::options(&options)
+}
+
+/// Tells what can be answered to a question that is open.
+pub fn options(options: &[Answer]) -> io::Result<()> {
     if options.is_empty() {
         return Ok(());
     }

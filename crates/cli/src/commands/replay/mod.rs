@@ -44,7 +44,7 @@ pub async fn run(common: &Common, replay: &Replay) -> anyhow::Result<Exit> {
     let engine = engine.trusting_stamps();
     let bar = bar(lines.bytes);
     let mut drawing = Drawing::new();
-    let mut left_out = 0;
+    let (mut taken, mut left_out) = (0, 0);
     let mut not_kept = false;
     while let Some(read) =
         lines.next_line().with_context(|| format!("{} cannot be read", replay.file.display()))?
@@ -57,6 +57,7 @@ pub async fn run(common: &Common, replay: &Replay) -> anyhow::Result<Exit> {
         let (scope, received) = receive(&engine, read.text).await;
         match received {
             Ok((line, outcome)) => {
+                taken += 1;
                 let other = match &against {
                     Some(against) => Some(against.receive(&line).await?),
                     None => None,
@@ -91,7 +92,8 @@ pub async fn run(common: &Common, replay: &Replay) -> anyhow::Result<Exit> {
     if !common.json {
         drawing.finish(left_out)?;
     }
-    Ok(if not_kept { Exit::No } else { Exit::Done })
+    let all_bad = taken == 0 && left_out > 0;
+    Ok(if not_kept || all_bad { Exit::No } else { Exit::Done })
 }
 
 /// Takes a line; names the scope too, where the line does, because that is known before it is taken.

@@ -13,8 +13,9 @@ use unicode_width::UnicodeWidthStr;
 /// How wide a title is at least.
 const TITLE_WIDTH_MIN: usize = 16;
 
-pub async fn run(common: &Common, scope: &scope::Key, all: bool) -> anyhow::Result<Exit> {
+pub async fn run(common: &Common, scope: Option<&scope::Key>, all: bool) -> anyhow::Result<Exit> {
     let engine = setup::engine(common, Absent::Empty).await?;
+    let scope = &setup::scope_or_last(&engine, scope).await?;
     let state = engine.state(scope).await?;
     let list = if all { engine.list_all(&state).await? } else { engine.list(&state).await? };
     if common.json {

@@ -21,8 +21,8 @@ use segue_engine::{Engine, Pick, Request};
 pub async fn run(common: &Common, verb: Sessions) -> anyhow::Result<Exit> {
     let numbered = |key: &Key| Pick::Numbered(key.number);
     let (scope, request) = match verb {
-        Sessions::List { scope, all } => return list::run(common, &scope, all).await,
-        Sessions::Show { key } => return show::run(common, &key).await,
+        Sessions::List { scope, all } => return list::run(common, scope.as_ref(), all).await,
+        Sessions::Show { key } => return show::run(common, key.as_ref()).await,
         Sessions::Agent { key, name: None } => return pins::agents(common, &key).await,
         Sessions::Model { key, name: None } => return pins::model(common, &key).await,
         Sessions::Skills { key, name } => return pins::skills(common, &key, name.as_deref()).await,

@@ -3,6 +3,7 @@
 use super::list::title;
 use super::pins;
 use crate::args::Common;
+use crate::sessions_args::SessionArg;
 use crate::setup::{self, Absent};
 use crate::transcript::{Said, Transcript};
 use crate::{Exit, Missing, json, layout, out, paint};
@@ -10,8 +11,9 @@ use segue_core::session::Key;
 use segue_core::state::State;
 use serde_json::{Value, json};
 
-pub async fn run(common: &Common, key: &Key) -> anyhow::Result<Exit> {
+pub async fn run(common: &Common, key: Option<&SessionArg>) -> anyhow::Result<Exit> {
     let engine = setup::engine(common, Absent::Empty).await?;
+    let key = &setup::session_or_latest(&engine, key).await?;
     let state = engine.state(&key.scope).await?;
     let Some(session) = state.live(key.number) else { return Err(missing(key).into()) };
     let listed = engine.describe(&state, key.number).await?;

@@ -48,7 +48,7 @@ pub async fn status(common: &Common, scope: &scope::Key) -> anyhow::Result<Exit>
         return Ok(Exit::Done);
     }
     match task {
-        None => out::line("none")?,
+        None => out::line(format!("none (`segue task start {scope}` begins one)"))?,
         Some((_, task)) => {
             let (state, id, steps, staged) = (task.state(), task.id, task.steps, task.staged());
             out::line(format!("{state} (task {id}, {steps} steps flushed, {staged} observations staged)"))?;
@@ -110,6 +110,12 @@ pub async fn show(common: &Common, scope: &scope::Key, task: Option<u64>) -> any
     if common.json {
         json::print(&kept.iter().map(shape).collect::<Vec<_>>())?;
         return Ok(Exit::Done);
+    }
+    if kept.is_empty() {
+        let open = engine.show_task(scope, None).await?;
+        let open = open.map(|shown| format!(" The task that is open now:\n{}", layout::printable(&shown)));
+        let open = open.unwrap_or_else(|| " `segue task status` tells what is going on.".to_owned());
+        out::line(format!("Nothing is kept yet: a task is kept when it is complete or given up.{open}"))?;
     }
     for kept in &kept {
         let title = kept.description.as_deref().unwrap_or("(erased)");
