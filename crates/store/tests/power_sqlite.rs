@@ -6,17 +6,13 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests may do as tests do")]
 
-#[allow(dead_code, reason = "other tests use the rest")]
-#[path = "conformance/world.rs"]
-mod world;
-
 use segue_core::decide::Command;
 use segue_core::entry::Record;
+use segue_store::conformance::World;
 use segue_store::sqlite::Sqlite;
 use segue_store::verify::verify;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use world::World;
 
 const TURNS: usize = 24;
 const STATES: u64 = 45;

@@ -3,16 +3,12 @@
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "helpers of tests may do as tests do")]
 
-#[allow(dead_code, reason = "other tests use the rest")]
-#[path = "conformance/world.rs"]
-mod world;
-
 use segue_core::decide::Command;
 use segue_core::session::Number;
+use segue_store::conformance::World;
 use segue_store::{Location, private};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
-use world::World;
 
 /// Finds all that is below a folder.
 fn below(path: &Path) -> Vec<(std::path::PathBuf, u32)> {

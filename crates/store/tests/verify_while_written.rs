@@ -2,17 +2,13 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests may do as tests do")]
 
-#[allow(dead_code, reason = "other tests use the rest")]
-#[path = "conformance/world.rs"]
-mod world;
-
 use segue_core::decide::Command;
 use segue_core::session::Number;
+use segue_store::conformance::World;
 use segue_store::verify::verify;
 use segue_store::{Location, Store};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use world::World;
 
 /// Writes all kinds of things, until it is done.
 async fn write(mut world: World) {

@@ -3,7 +3,7 @@
 use crate::world::{World, check};
 
 /// Every command, as it is typed.
-const COMMANDS: [&str; 47] = [
+const COMMANDS: [&str; 50] = [
     "backup",
     "restore",
     "trust",

@@ -2,9 +2,9 @@
 //! decided.
 
 use crate::engine::{Engine, Turn};
+use crate::recall::embeddings::away;
 use crate::scope::Entered;
 use crate::scope::session_profile::{SessionProfile, speaker, voice};
-use crate::senses::away;
 use crate::words::Language;
 use jiff::SignedDuration;
 use segue_core::decision::Cause;
