@@ -33,7 +33,7 @@ const PHRASES: [(Mark, &str); 7] = [
     (
         Mark::Link,
         "and|or|but|so|also|then|because|still|plus|instead|too|what about|how about|what if|why not|how come|how so|which one|which ones|same|again|another one|more|less|with|without|not|even|only|just|next|now|done|worked|works|fixed|tried|did|went|installed|sent|got|gone|changed|added|found|made|used|wait|actually|except|maybe|though|shorter|longer|make it|add|change it|translate it|rewrite|or maybe|in that case|\
-那|那么|还有|还|也|再|所以|但是|但|可是|不过|而且|然后|接着|继续|又|就|要是|万一|除了|或者|要不|改成|换成|翻成|译成|写成|加上|去掉|删掉|只|都|已经|试了|试过|装了|改了|换了|加了|还是|比如|其中|太|有点|没|结果|到了|出来|短一点|长一点|不要|不能|不用",
+那|那么|更多|还有|还|也|再|所以|但是|但|可是|不过|而且|然后|接着|继续|又|就|要是|万一|除了|或者|要不|改成|换成|翻成|译成|写成|加上|去掉|删掉|只|都|已经|试了|试过|装了|改了|换了|加了|还是|比如|其中|太|有点|没|结果|到了|出来|短一点|长一点|不要|不能|不用",
     ),
     (
         Mark::Pronoun,

@@ -17,6 +17,7 @@ use crate::Probability;
 use crate::features::cues::Cue;
 use crate::remark::Remark;
 use features::{Meanings, Pair};
+use lexicon::Mark;
 use model::Model;
 
 pub use embedder::Embedder;
@@ -26,6 +27,12 @@ pub(crate) use note::Note;
 /// Beyond these the encoder would hardly change what words say.
 const CLEARLY_ON: f32 = -6.0;
 const CLEARLY_NEW: f32 = 2.0;
+
+/// Of so short messages that lean on what was said, one in ten begins something in the streams that the models are fitted on.
+const LEANING_WORDS_MAX: f32 = 4.5;
+const LEANING_MAX: f32 = -1.0;
+/// A greeting is worth an offer, and no split.
+const GREETING_MAX: f32 = 0.2;
 
 /// What an hour's silence and each e-fold of it adds to the logit. Below an hour it says nothing: fitted on the sessions of seven
 /// developers, whose odds of another matter double from one hour to three and double again to ten.
@@ -78,7 +85,7 @@ impl Shift {
 #[must_use]
 pub fn by_words(recent: &[Remark], message: &Remark) -> Option<Shift> {
     let pair = Pair::of(recent, message).filter(|_| tells(message))?;
-    let logit = Model::builtin().ok()?.by_words(&pair.words());
+    let logit = within_bounds(message, Model::builtin().ok()?.by_words(&pair.words()));
     let stage = if logit < CLEARLY_ON || logit > CLEARLY_NEW { Stage::Words } else { Stage::Unsure };
     Some(Shift { logit, stage })
 }
@@ -90,7 +97,23 @@ pub fn by_meaning(embedder: &Embedder, recent: &[Remark], message: &Remark) -> O
     let meanings = Meanings::of(embedder, &pair)?;
     let mut numbers = pair.words();
     numbers.extend(pair.nearness(&meanings));
-    Some(Shift { logit: Model::builtin().ok()?.by_meaning(&numbers, &meanings), stage: Stage::Meaning })
+    let logit = within_bounds(message, Model::builtin().ok()?.by_meaning(&numbers, &meanings));
+    Some(Shift { logit, stage: Stage::Meaning })
+}
+
+/// What a few words cannot say alone, whatever the models make of them: "translate it" leans on what was said, and a bare
+/// greeting begins something after a pause only.
+fn within_bounds(message: &Remark, logit: f32) -> f32 {
+    let note = &message.note;
+    let leans =
+        note.early.has(Mark::Pronoun) || note.marks.has(Mark::Link) || note.opening.has(Cue::Continue);
+    if note.says_nothing {
+        logit.min(GREETING_MAX)
+    } else if leans && note.size <= LEANING_WORDS_MAX {
+        logit.min(LEANING_MAX)
+    } else {
+        logit
+    }
 }
 
 /// "ok", an emoji, a number: too little to tell anything. A greeting may begin something.
