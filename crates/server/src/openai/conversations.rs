@@ -179,7 +179,7 @@ pub(crate) async fn add_items(
 
 async fn items(app: &App, scope: &segue_core::scope::Key) -> Result<Vec<Value>, Problem> {
     let Some(state) = app.engine.store().load(scope).await? else { return Ok(Vec::new()) };
-    let views = state.list().map(|(number, _)| state.view(number));
+    let views = state.all().map(|(number, _)| state.view(number));
     let all = views.fold(Spans::default(), |all, view| all.union(&view));
     let stored = app.told(&state, &all).await?;
     let kept = stored.iter().filter_map(|told| Some((told, told.message.as_ref()?)));

@@ -66,7 +66,7 @@ impl App {
         said: &[Said],
     ) -> Result<Option<Known>, Problem> {
         let Some(latest) = state.latest() else { return Ok(None) };
-        let views = state.list().map(|(number, _)| state.view(number));
+        let views = state.all().map(|(number, _)| state.view(number));
         let stored = self.stored(state, &views.fold(Spans::default(), |all, view| all.union(&view))).await?;
         let known = compare(latest, &stored, said).map(|(known, _)| known);
         Ok(known.map(|mut known| {
@@ -74,7 +74,7 @@ impl App {
                 let of_number = state.view(*number);
                 of_number.iter().any(|span| span.first <= known.last && known.last <= span.last)
             };
-            let holder = state.list().map(|(number, _)| number).filter(holds).max();
+            let holder = state.all().map(|(number, _)| number).filter(holds).max();
             known.session = holder.unwrap_or(latest);
             known
         }))

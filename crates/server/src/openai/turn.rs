@@ -5,7 +5,7 @@ use super::history::Known;
 use super::said::Said;
 use crate::app::App;
 use crate::auth::Caller;
-use crate::own::{messages, say, wants_reply};
+use crate::own::messages;
 use crate::problem::Problem;
 use axum::http::{HeaderName, HeaderValue};
 use axum::response::Response;
@@ -51,16 +51,24 @@ impl Marks {
 
     /// Writes the headers of an answer.
     pub(crate) fn write(&self, response: &mut Response, notices: Notices) {
-        let mut put = |name: &'static str, text: &str| {
+        let put = |response: &mut Response, name: &'static str, text: &str| {
             let text = utf8_percent_encode(text, HEADER).to_string();
             if let Ok(value) = HeaderValue::from_str(&text) {
                 response.headers_mut().insert(HeaderName::from_static(name), value);
             }
         };
-        put("x-segue-session", &self.session);
-        put("x-segue-action", self.action);
+        match self.session.bytes().all(|byte| byte.is_ascii_graphic()) {
+            // A key that holds escapes of its own stays as it is.
+            true => {
+                if let Ok(value) = HeaderValue::from_str(&self.session) {
+                    response.headers_mut().insert("x-segue-session", value);
+                }
+            }
+            false => put(response, "x-segue-session", &self.session),
+        }
+        put(response, "x-segue-action", self.action);
         if let Some(notice) = self.notice.as_deref().filter(|_| notices != Notices::None) {
-            put("x-segue-notice", notice);
+            put(response, "x-segue-notice", notice);
         }
     }
 
@@ -273,16 +281,16 @@ impl Beginning<'_> {
         self.inputs.extend(outcome.seq);
         let marks = Marks::of(&outcome);
         let session = outcome.session;
-        if !wants_reply(&outcome) {
-            let text = say(&outcome).unwrap_or_default();
-            // What is said in the answer need not stand before it too.
-            let marks = Marks { notice: None, ..marks };
-            return Ok(self.turn(session, marks, Next::Answer(Message::text(text))));
-        }
         if outcome.delivery == Delivery::Again
             && let Some(reply) = self.reply_to(session, outcome.seq).await?
         {
             return Ok(self.turn(session, marks, Next::Answer(reply)));
+        }
+        if !outcome.wants_reply() {
+            let text = outcome.say().unwrap_or_default();
+            // What is said in the answer need not stand before it too.
+            let marks = Marks { notice: None, ..marks };
+            return Ok(self.turn(session, marks, Next::Answer(Message::text(text))));
         }
         let context = self.context(system, Some(said)).await?;
         Ok(self.turn(session, marks, Next::Managed(context)))

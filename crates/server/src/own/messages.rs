@@ -1,7 +1,7 @@
 //! Messages of people.
 
 use super::context::{ContextQuery, assemble};
-use super::wire::{Turn, wants_reply};
+use super::wire::Turn;
 use crate::app::App;
 use crate::auth::{Caller, Right};
 use crate::body::{self, Body};
@@ -164,7 +164,7 @@ pub(crate) async fn send(
     let inbound = Inbound { at, to, role: Role::User, message, session: None };
     let outcome = app.receive(inbound, intent).await?;
     let context = match new.context {
-        Some(wish) if wants_reply(&outcome) => Some(assemble(&app, &outcome.scope, &wish).await?),
+        Some(wish) if outcome.wants_reply() => Some(assemble(&app, &outcome.scope, &wish).await?),
         _ => None,
     };
     Ok(Json(Turn::of(&outcome, context)))

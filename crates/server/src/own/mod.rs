@@ -19,7 +19,6 @@ pub(crate) use context::messages;
 pub(crate) use messages::NewAddress;
 pub(crate) use scopes::Begun;
 pub(crate) use transcript::Order;
-pub(crate) use wire::{say, wants_reply};
 
 use crate::app::App;
 use crate::problem::Problem;

@@ -9,7 +9,6 @@ use axum::Json;
 use axum::extract::State;
 use segue_core::entry::Seq;
 use segue_core::observed::Answer;
-use segue_core::session::Number;
 use segue_engine::{Pick, Request};
 use serde::Deserialize;
 use std::sync::Arc;
@@ -102,10 +101,7 @@ pub(crate) async fn restore(
     caller: Caller,
     At((scope, n)): At<(String, u32)>,
 ) -> Done {
-    let key = body::scope(&caller, &scope)?;
-    caller.may(Right::Write)?;
-    app.session(&key, n).await?;
-    Err(Problem::refused(format!("session {} is not archived", Number(n))))
+    of_session(&app, &caller, &scope, n, Request::Restore).await
 }
 
 /// Take back the last boundary
@@ -121,10 +117,7 @@ pub(crate) async fn undo(State(app): State<Arc<App>>, caller: Caller, At(scope):
     params(("scope" = String, Path, description = "The scope, percent-encoded")),
     responses((status = 200, description = "What was done", body = Moved)))]
 pub(crate) async fn redo(State(app): State<Arc<App>>, caller: Caller, At(scope): At<String>) -> Done {
-    let key = body::scope(&caller, &scope)?;
-    caller.may(Right::Write)?;
-    app.state(&key).await?;
-    Err(Problem::refused("there is nothing to do again"))
+    of_scope(&app, &caller, &scope, &Request::Redo).await
 }
 
 /// Move what was said from a message on to a new session

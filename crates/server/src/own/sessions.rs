@@ -60,7 +60,7 @@ pub(crate) async fn list(
         Some(cursor) => Some(cursor.parse().map_err(|_| Problem::wrong("there is no such cursor"))?),
     };
     let state = app.state(&scope).await?;
-    let numbers = app.session_numbers(&state, query.archived.unwrap_or(false));
+    let numbers = session_numbers(&state, query.archived);
     let mut behind = numbers.into_iter().filter(|number| before.is_none_or(|before| number.0 < before));
     let mut items = Vec::new();
     for number in behind.by_ref().take(limit) {
@@ -70,12 +70,11 @@ pub(crate) async fn list(
     Ok(Json(Page { items, next }))
 }
 
-impl App {
-    /// Lists the numbers of a scope's sessions, newest first.
-    fn session_numbers(&self, state: &ScopeState, _archived: bool) -> Vec<Number> {
-        let mut numbers: Vec<Number> = state.list().map(|(number, _)| number).collect();
-        numbers.sort_unstable_by_key(|number| std::cmp::Reverse(*number));
-        numbers
+/// Lists the numbers of a scope's sessions, newest first.
+fn session_numbers(state: &ScopeState, archived: Option<bool>) -> Vec<Number> {
+    match archived {
+        Some(true) => state.all().map(|(number, _)| number).collect(),
+        Some(false) | None => state.list().map(|(number, _)| number).collect(),
     }
 }
 

@@ -1,6 +1,6 @@
 //! The one place from which handlers call the engine to change something.
 
-use super::wire::{labels, question};
+use super::wire::labels;
 use crate::app::App;
 use crate::problem::Problem;
 use segue_core::Timestamp;
@@ -55,7 +55,7 @@ impl App {
     pub(crate) fn count(&self, outcome: &Outcome, begun: Instant) {
         self.metrics.turns.add(&labels(outcome.action, outcome.cause), 1);
         self.metrics.turn_seconds.observe(&[], begun.elapsed().as_secs_f64());
-        if question(outcome).is_some() {
+        if !outcome.options().is_empty() {
             self.metrics.questions.add(&[], 1);
         }
     }

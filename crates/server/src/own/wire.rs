@@ -1,7 +1,7 @@
 //! The shapes of Segue's own interface. They are stable: fields may be added, never renamed.
 
 use segue_core::decision::{Action, Cause};
-use segue_core::observed::{Answer, Observed};
+use segue_core::observed::Observed;
 use segue_core::scope;
 use segue_core::segment;
 use segue_engine::Outcome;
@@ -87,9 +87,9 @@ impl Turn {
             cause: outcome.cause.name().to_owned(),
             confidence: outcome.confidence.value(),
             state: outcome.state.name().to_owned(),
-            say: say(outcome),
-            wants_reply: wants_reply(outcome),
-            question: question(outcome),
+            say: outcome.say(),
+            wants_reply: outcome.wants_reply(),
+            question: outcome.question().map(question),
             notice: outcome.notice.clone(),
             reply: outcome.reply.clone(),
             reasons: outcome.reasons(),
@@ -101,35 +101,12 @@ impl Turn {
     }
 }
 
-/// Tells what to show to the person now.
-pub(crate) fn say(outcome: &Outcome) -> Option<String> {
-    outcome.reply.clone().or_else(|| outcome.notice.clone())
-}
-
-/// Tells whether the model is to be called: not for a command, a question or an answer to one.
-pub(crate) fn wants_reply(outcome: &Outcome) -> bool {
-    let asks = outcome.action == Action::Ask;
-    outcome.reply.is_none() && !asks && outcome.seq.is_some() && outcome.action != Action::Refused
-}
-
-/// Tells what the person is asked.
-pub(crate) fn question(outcome: &Outcome) -> Option<Question> {
-    let options = outcome.options();
-    if options.is_empty() {
-        return None;
-    }
-    let text = outcome.notice.clone().or_else(|| outcome.reply.clone()).unwrap_or_default();
-    let label =
-        |answer: Answer| AnswerOption { answer: answer.name().to_owned(), label: label(answer).to_owned() };
-    Some(Question { text, options: options.into_iter().map(label).collect() })
-}
-
-fn label(answer: Answer) -> &'static str {
-    match answer {
-        Answer::Continue => "Continue here",
-        Answer::Fresh => "Start fresh",
-        Answer::Older => "Back to the earlier session",
-    }
+fn question(asked: segue_engine::Question) -> Question {
+    let option = |choice: segue_engine::Choice| AnswerOption {
+        answer: choice.answer.name().to_owned(),
+        label: choice.label,
+    };
+    Question { text: asked.text, options: asked.options.into_iter().map(option).collect() }
 }
 
 /// Names a segment so that no other scope has one of that name.
@@ -226,6 +203,8 @@ pub struct Session {
     pub updated_at: String,
     /// Whether somebody asked for it to be kept.
     pub kept: bool,
+    /// Whether it is archived: out of the list, and still there.
+    pub archived: bool,
     /// When it goes by itself, if that was announced.
     pub goes_at: Option<String>,
 }
@@ -245,6 +224,7 @@ impl Session {
             created_at: listed.created_at.to_string(),
             updated_at: listed.updated_at.to_string(),
             kept: listed.kept,
+            archived: listed.archived,
             goes_at: listed.goes_at.map(|at| at.to_string()),
         }
     }

@@ -21,11 +21,11 @@ async fn s2_a_response_is_gone_on_from() {
     assert_eq!(world.model.given(), ["count", "one", "go on"]);
     // From the first response again: a fork.
     world.model.next(Script::Say("other"));
-    let forked = world.post("/v1/responses", ask("something else", Some(id))).await;
+    let forked = world.post("/v1/responses", ask("count again, please", Some(id))).await;
     assert_eq!(forked.header("x-segue-session"), Some("s#2"));
     assert_eq!(
         world.told("s", 2).await,
-        ["user count", "assistant one", "user something else", "assistant other"]
+        ["user count", "assistant one", "user count again, please", "assistant other"]
     );
 
     let shown = world.get(&format!("/v1/responses/{id}")).await.json();
