@@ -57,8 +57,10 @@ impl WordHash {
 
 /// A small generator of random numbers: the same seed gives the same numbers everywhere.
 #[derive(Clone, Debug)]
+#[cfg_attr(not(feature = "lab"), allow(dead_code, reason = "segue-lab fits with it"))]
 pub struct SplitMix(u64);
 
+#[cfg_attr(not(feature = "lab"), allow(dead_code, reason = "segue-lab fits with it"))]
 impl SplitMix {
     pub const fn new(seed: u64) -> Self {
         Self(seed)

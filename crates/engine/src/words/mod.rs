@@ -48,7 +48,7 @@ pub enum Language {
 }
 
 impl Language {
-    /// Finds the language of a text by its script: Chinese if it has at least as many Han characters as words in other
+    /// Finds the language of a text by its script: Chinese if it has at least half as many Han characters as words in other
     /// letters, and no Japanese syllables among them.
     ///
     /// ```
@@ -74,7 +74,7 @@ impl Language {
         let characters = text.chars().filter(|c| han(*c)).count();
         if text.chars().any(kana) {
             Some(Self::En)
-        } else if characters > 0 && characters >= words {
+        } else if characters > 0 && 2 * characters >= words {
             Some(Self::Zh)
         } else {
             (words >= WORDS_MIN && !text.starts_with('/')).then_some(Self::En)

@@ -34,15 +34,16 @@ pub enum ModelError {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Model {
     networks: [Network; 2],
-    pub intents: IntentNetwork,
+    pub(crate) intents: IntentNetwork,
 }
 
 impl Model {
+    #[doc(hidden)]
     pub fn new(session: Network, task: Network, intents: IntentNetwork) -> Self {
         Self { networks: [session, task], intents }
     }
 
-    pub fn network(&self, output: Output) -> &Network {
+    pub(crate) fn network(&self, output: Output) -> &Network {
         match output {
             Output::Session => &self.networks[0],
             Output::Task => &self.networks[1],
