@@ -1,6 +1,6 @@
 //! Where the log of Segue is kept.
 //!
-//! One small trait, [`Store`]; three stores that pass the same conformance suite (`tests/conformance`): in [`memory`], in
+//! One contract, [`Store`], split by what a back end can do; stores that pass the same `conformance` suite: in [`memory`], in
 //! [`sqlite`] (the default) and in [`files`] that a person can read. [`verify`] checks any of them.
 
 mod commits;
