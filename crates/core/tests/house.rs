@@ -72,3 +72,29 @@ fn conformance_is_true() {
         assert!(named.contains(&rule), "{rule} is missing in docs/conformance.md");
     }
 }
+
+/// The most files and functions that a plain message may pass.
+const ROAD_FILES_MAX: usize = 15;
+const ROAD_FUNCTIONS_MAX: usize = 40;
+
+/// The road of a message is listed in ARCHITECTURE.md: every file and function of it exists, and there are not too many.
+#[test]
+fn the_road_of_a_message_is_short_and_true() {
+    let page = fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
+    let (_, road) = page.split_once("## The road of a message\n").unwrap();
+    let (road, _) = road.split_once("\n## ").unwrap();
+    let (mut files, mut functions) = (0, 0);
+    for row in road.lines().filter(|line| line.starts_with("| `")) {
+        let cells: Vec<&str> = row.split('|').map(str::trim).collect();
+        let path = cells[1].trim_matches('`');
+        let text = fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"));
+        files += 1;
+        for name in cells[2].split(',').map(|name| name.trim().trim_matches('`')) {
+            let is_there = ["(", "<"].iter().any(|end| text.contains(&format!("fn {name}{end}")));
+            assert!(is_there, "{path} has no function {name}");
+            functions += 1;
+        }
+    }
+    assert!(files > 5 && files <= ROAD_FILES_MAX, "{files} files");
+    assert!(functions > 15 && functions <= ROAD_FUNCTIONS_MAX, "{functions} functions");
+}
