@@ -15,6 +15,8 @@ pub use segue_core::task::state::StateName as TaskState;
 pub use segue_engine::clock::{Clock, Ids};
 pub use segue_engine::config::{Config, Problems};
 pub use segue_engine::context::{Context, Unassembled};
+#[cfg(feature = "models")]
+pub use segue_engine::models;
 pub use segue_engine::recall::{Fragment, Recall};
 pub use segue_engine::request::{Pick, Request};
 pub use segue_engine::route::{Address, Peer};

@@ -1,0 +1,158 @@
+//! A Telegram bot: long polling, direct chats, groups and their threads. It can be stopped at any time: the next start
+//! answers what was not answered, and nothing twice. `bot.toml` names the model, as for the example `bot`.
+//!
+//! ```text
+//! TELEGRAM_TOKEN=... cargo run -p segue --example telegram
+//! ```
+//!
+//! How that holds: Telegram hands an update out again until the next request confirms it, and it is confirmed only after it
+//! was answered. A second delivery is known by the message's id; its reply is in the log already, or is made now. The number
+//! of the last update that was sent is kept in a file, so that a reply is not sent again.
+
+use segue::models::{Client, Message as Said};
+use segue::{Address, Delivery, Inbound, Message, MessageId, Outcome, Role, Segue, Target};
+use serde_json::{Value, json};
+use std::env::var;
+use std::error::Error;
+use std::path::{Path, PathBuf};
+
+/// How long Telegram may wait for something to happen, in seconds.
+const POLL_SECONDS: u64 = 30;
+
+/// The bot.
+pub struct Bot {
+    segue: Segue,
+    model: Client,
+    http: reqwest::Client,
+    /// The address of the Bot API, with the token.
+    api: String,
+    /// Where the number of the last update that was answered is kept.
+    sent: PathBuf,
+}
+
+/// A message of an update.
+struct Heard {
+    update: i64,
+    chat: i64,
+    thread: Option<i64>,
+    inbound: Inbound,
+}
+
+impl Bot {
+    async fn call(&self, method: &str, body: Value) -> Result<Value, Box<dyn Error>> {
+        let request =
+            self.http.post(format!("{}/{method}", self.api)).header("content-type", "application/json");
+        let answer = request.body(body.to_string()).send().await?.text().await?;
+        let answer: Value = serde_json::from_str(&answer)?;
+        match answer["ok"].as_bool() {
+            Some(true) => Ok(answer["result"].clone()),
+            _ => Err(format!("Telegram refused {method}: {}", answer["description"]).into()),
+        }
+    }
+
+    /// Reads an update: whose chat it is, and what was said. What is no text is passed over.
+    fn heard(&self, update: &Value) -> Option<Heard> {
+        let message = &update["message"];
+        let (chat, from) = (message["chat"]["id"].as_i64()?, message["from"]["id"].as_i64()?);
+        let mut address = match message["chat"]["type"].as_str()? {
+            "private" => Address::direct("telegram", from.to_string()),
+            _ => Address::group("telegram", chat.to_string()),
+        };
+        let thread = message["message_thread_id"].as_i64().filter(|_| message["is_topic_message"] == true);
+        address.thread = thread.map(|thread| thread.to_string());
+        let said = Message {
+            message_id: Some(MessageId(format!("{chat}:{}", message["message_id"].as_i64()?))),
+            sender: Some(format!("telegram:{from}")),
+            ..Message::text(message["text"].as_str()?)
+        };
+        let at = segue::Timestamp::from_second(message["date"].as_i64()?).unwrap_or(self.segue.now());
+        let to = Target::Address(address);
+        let inbound = Inbound { at, to, role: Role::User, message: said, session: None };
+        Some(Heard { update: update["update_id"].as_i64()?, chat, thread, inbound })
+    }
+
+    async fn answer(&self, heard: Heard) -> Result<(), Box<dyn Error>> {
+        let Heard { update, chat, thread, inbound } = heard;
+        let outcome = self.segue.receive(inbound).await?;
+        let mut texts: Vec<String> = outcome.say().into_iter().collect();
+        match self.kept(&outcome).await? {
+            Some(kept) => texts.push(kept),
+            None if outcome.wants_reply() => texts.push(self.reply(&outcome).await?),
+            None => {}
+        }
+        for text in texts {
+            let mut body = json!({ "chat_id": chat, "text": text });
+            if let Some(thread) = thread {
+                body["message_thread_id"] = thread.into();
+            }
+            self.call("sendMessage", body).await?;
+        }
+        Ok(std::fs::write(&self.sent, update.to_string())?)
+    }
+
+    /// Finds the reply that was kept before the program was stopped.
+    async fn kept(&self, outcome: &Outcome) -> Result<Option<String>, Box<dyn Error>> {
+        if outcome.delivery == Delivery::First {
+            return Ok(None);
+        }
+        let engine = self.segue.engine();
+        let state = engine.state(&outcome.scope).await?;
+        let said = engine.messages(&state, outcome.session, 50).await?;
+        let after = said.into_iter().filter(|told| Some(told.seq) > outcome.seq);
+        Ok(after
+            .take_while(|told| told.role != Role::User)
+            .find(|told| told.role == Role::Assistant)
+            .map(|told| told.text))
+    }
+
+    async fn reply(&self, outcome: &Outcome) -> Result<String, Box<dyn Error>> {
+        let said = self.segue.context(&outcome.scope).await?.said();
+        let messages: Vec<Said> =
+            said.into_iter().map(|(role, message)| Said::new(role, message.text)).collect();
+        let (mut pieces, mut answer) = (self.model.stream(&messages).await?, String::new());
+        while let Some(piece) = pieces.next().await.transpose()? {
+            answer.push_str(&piece);
+        }
+        // Kept before it is sent: what a person has read is never missing from the log.
+        self.segue.reply(outcome, answer.as_str()).await?;
+        Ok(answer)
+    }
+
+    /// Asks for updates so many times, and answers them.
+    pub async fn run(&self, rounds: u64) -> Result<(), Box<dyn Error>> {
+        let last = std::fs::read_to_string(&self.sent).ok().and_then(|text| text.trim().parse::<i64>().ok());
+        let mut offset = last.map_or(0, |last| last + 1);
+        for _ in 0..rounds {
+            let ask = json!({ "offset": offset, "timeout": POLL_SECONDS, "allowed_updates": ["message"] });
+            let updates = self.call("getUpdates", ask).await?;
+            for update in updates.as_array().into_iter().flatten() {
+                if let Some(heard) = self.heard(update) {
+                    self.answer(heard).await?;
+                }
+                offset = update["update_id"].as_i64().unwrap_or(offset) + 1;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Bot {
+    /// Makes a bot whose files are in a folder, on the Bot API at an address.
+    pub async fn new(folder: &Path, api: &str, token: &str) -> Result<Self, Box<dyn Error>> {
+        let store = format!("sqlite:{}", folder.join("telegram.db").display());
+        let segue = Segue::builder().config(folder.join("bot.toml")).store(&store).build().await?;
+        // reqwest is built without one.
+        _ = rustls::crypto::ring::default_provider().install_default();
+        let main = segue.engine().config().models.get("main").ok_or("bot.toml has no [models.main]")?;
+        let model = Client::with_keys(main, &|name| var(name).ok())?;
+        let (api, sent) = (format!("{api}/bot{token}"), folder.join("telegram.sent"));
+        Ok(Self { segue, model, http: reqwest::Client::new(), api, sent })
+    }
+}
+
+/// Runs until it is stopped.
+#[tokio::main(flavor = "current_thread")]
+pub async fn main() -> Result<(), Box<dyn Error>> {
+    let api = var("TELEGRAM_API").unwrap_or("https://api.telegram.org".to_owned());
+    Bot::new(Path::new("."), &api, &var("TELEGRAM_TOKEN")?).await?.run(u64::MAX).await
+}
