@@ -10,7 +10,7 @@ const SCOPE: &str = "agent:main:cli:direct:me";
 const STORE: &str = "sqlite:chat.db";
 
 /// Settings under which [`JUMP`] is asked about, and not simply followed.
-pub const ASKS: &str = "lifecycle.shift.threshold = 1.0\nlifecycle.question.threshold = 0.3\n";
+pub const ASKS: &str = "lifecycle.shift.threshold = 0.999\nlifecycle.question.threshold = 0.3\n";
 
 /// A conversation that jumps at its end.
 pub const JUMP: &str = "\
@@ -130,7 +130,7 @@ fn x5_nobody_listens() {
         "error: tiny did not answer: the endpoint cannot be reached; is it running, and is its address right? \
          (/retry asks again)\n"
     );
-    assert_eq!(ran.out, "  * 1  one (1 message, just now)\n");
+    assert_eq!(ran.out, "  * #1  one (1 message, just now)\n");
 }
 
 /// R-14: nothing is answered until the question is; then the held message is, where the answer put it.

@@ -64,6 +64,17 @@ impl<'a> Terminal<'a> {
         }
     }
 
+    /// Presses Ctrl-D until the chat has ended: between two prompts nobody reads the keyboard.
+    #[track_caller]
+    fn end(&self) {
+        let begun = Instant::now();
+        while !self.screen().contains("ended") {
+            assert!(begun.elapsed() < PATIENCE, "Ctrl-D never ended it:\n{}", self.screen());
+            self.tmux(&["send-keys", "C-d"]);
+            std::thread::sleep(Duration::from_millis(200));
+        }
+    }
+
     fn type_line(&self, text: &str) {
         self.tmux(&["send-keys", "-l", text]);
         self.tmux(&["send-keys", "Enter"]);
@@ -127,8 +138,7 @@ fn what_is_typed_while_a_reply_comes_is_answered_in_order() {
     terminal.wait_for("(next: third)");
     terminal.tmux(&["send-keys", "C-c"]);
     terminal.wait_for("Third answer.");
-    terminal.tmux(&["send-keys", "C-d"]);
-    terminal.wait_for("ended");
+    terminal.end();
     drop(terminal);
     assert_eq!(
         said(&world),

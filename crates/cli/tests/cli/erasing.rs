@@ -87,13 +87,12 @@ fn x6_what_other_sessions_see_stays_when_a_session_is_erased() {
     say(0, "shared by two");
     world.run(&["sessions", "fork", ME]).expect_code(0);
     say(1, "in the fork");
-    // By their places in the list, the newest first.
-    world.run(&["sessions", "resume", ME, "2"]).expect_code(0);
+    world.run(&["sessions", "resume", ME, "1"]).expect_code(0);
     say(2, "in the first");
     say(3, "/new");
     say(4, "one's own");
-    world.run(&["sessions", "resume", ME, "3"]).expect_code(0);
     world.run(&["sessions", "resume", ME, "1"]).expect_code(0);
+    world.run(&["sessions", "resume", ME, "3"]).expect_code(0);
     say(5, "more of one's own");
     let folder = world.path("log/sessions/agent_main_cli_direct_me");
     let file_of = |text: &str| {

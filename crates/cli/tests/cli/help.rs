@@ -3,7 +3,9 @@
 use crate::world::{World, check};
 
 /// Every command, as it is typed.
-const COMMANDS: [&str; 50] = [
+const COMMANDS: [&str; 52] = [
+    "serve",
+    "token",
     "backup",
     "restore",
     "trust",

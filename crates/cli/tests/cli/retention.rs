@@ -42,7 +42,7 @@ fn x1_retention_from_end_to_end() {
         let off = "`segue sessions keep KEY --off`";
         assert_eq!(
             kept,
-            format!("{ME} \"I'm allergic to nuts\" is kept, whatever its age. {off} lets it go.\n")
+            format!("#1 \"I'm allergic to nuts\" is kept, whatever its age. {off} lets it go.\n")
         );
 
         let gone = world.run(&["retention", "work", "--json"]).expect_code(0).json();

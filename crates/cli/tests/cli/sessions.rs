@@ -110,7 +110,7 @@ fn json_shapes_of_the_design() {
     let list = world.run(&["sessions", "list", ME, "--json"]).expect_code(0).json();
     has(&list[0], &["index", "key", "session_id", "title", "messages", "active", "state", "parent"]);
     has(&list[0], &["created_at", "updated_at"]);
-    assert_eq!((&list[0]["index"], &list[0]["key"]), (&json!(1), &json!(format!("{ME}#2"))));
+    assert_eq!((&list[0]["index"], &list[0]["key"]), (&json!(2), &json!(format!("{ME}#2"))));
     assert_eq!((&list[0]["active"], &list[1]["active"]), (&json!(true), &json!(false)));
 
     let shown = world.run(&["sessions", "show", ME, "--json"]).expect_code(0).json();

@@ -83,7 +83,9 @@ pub(super) fn words(text: &str) -> Words {
     if begins.starts_with("<command-") {
         return command(begins);
     }
-    if let Some(command) = tag(begins, "bash-input") {
+    if begins.starts_with("<bash-input>")
+        && let Some(command) = tag(begins, "bash-input")
+    {
         return Words::Host(Role::System, format!("$ {}", command.trim()));
     }
     if begins.starts_with("<bash-stdout>") || begins.starts_with("<bash-stderr>") {

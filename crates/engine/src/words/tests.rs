@@ -313,7 +313,7 @@ fn p10_every_text_is_one_line() {
 #[test]
 fn commands_have_names() {
     let names: Vec<&str> = Command::ALL.iter().map(|command| command.name()).collect();
-    let expected = "/new /reset /undo /session list /session resume /session show /session rename /session fork \
+    let expected = "/new /reset /undo /redo /session list /session resume /session restore /session move /session show /session rename /session fork \
                     /session split /session keep /session delete /continue /fresh /older /control /agent list \
                     /agent show /agent use /skills /skill /reload_skills /reload_persona /model /recall /status /why /help";
     assert_eq!(names.join(" "), expected);

@@ -14,6 +14,9 @@ use std::collections::BTreeMap;
 /// What marks the end of a text that was too long.
 const CUT_MARK: &str = "\n[segue: cut off here; the whole is in the file that was imported]";
 
+/// The longest id that a message without one is given, in bytes.
+const OWN_ID_BYTES_MAX: usize = 128;
+
 /// What became of one conversation.
 pub struct Talk {
     pub id: Option<String>,
@@ -136,8 +139,9 @@ fn leave_out_unfit(engine: &Engine, messages: &mut Vec<Taken>, unfit: &mut Vec<B
     let ids_max = engine.config().limits.message_id_bytes_max;
     messages.retain_mut(|taken| {
         let may_be_cut = matches!(taken.role, Role::Tool | Role::System);
-        if may_be_cut && taken.message.text.len() > max {
-            let room = max.saturating_sub(CUT_MARK.len());
+        let besides = taken.message.bytes() - taken.message.text.len() + OWN_ID_BYTES_MAX;
+        if may_be_cut && taken.message.text.len() + besides > max {
+            let room = max.saturating_sub(CUT_MARK.len() + besides);
             let text = &taken.message.text;
             let end = (0..=room).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
             taken.message.text = format!("{}{CUT_MARK}", text.get(..end).unwrap_or_default());
