@@ -26,7 +26,9 @@ fn found(folder: &Path, text: &str) -> Vec<String> {
 }
 
 async fn forgets(location: Location, folder: &Path) {
-    let config = Config::load(vec![], &TimeZone::UTC).unwrap();
+    // What belongs together is not what is tested here.
+    let layer = Layer::toml(Origin::Workspace("t.toml".into()), "lifecycle.auto_route = 'never'");
+    let config = Config::load(vec![layer], &TimeZone::UTC).unwrap();
     let engine = Engine::open(location.open().unwrap(), config).await.unwrap();
     let scope: segue_core::scope::Key = "agent:main:cli:direct:me".parse().unwrap();
     let at = "2026-03-01T10:00:00Z".parse().unwrap();

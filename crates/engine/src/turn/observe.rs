@@ -116,7 +116,12 @@ impl Engine {
         let now = state.effective(turn.at);
         let gap = state.open.as_ref().map_or(SignedDuration::ZERO, |open| Silence::of(open, now).gap);
         let recent = profile.recent();
-        let shift = self.shift(recent, Remark::of(Role::User, text)).await;
+        // A session that holds nothing but the wish for it is about nothing yet.
+        let has_begun = profile.said().iter().any(|(_, said)| !wishes_to_start_over(said));
+        let shift = match has_begun {
+            true => self.shift(recent, Remark::of(Role::User, text)).await,
+            false => None,
+        };
         observed.meaning = meaning(match shift {
             Some(shift) => {
                 let evidence = self.classifier.evidence(&profile.profile, text);
@@ -231,6 +236,10 @@ impl Engine {
             Language::Zh => format!("上一个会话（{key}）的摘要：\n{summary}"),
         })
     }
+}
+
+fn wishes_to_start_over(text: &str) -> bool {
+    matches!(explicit_intent(text), ExplicitIntent::StartOver { .. })
 }
 
 /// Tells whether a message needs a summary at hand: a new session may begin with it.

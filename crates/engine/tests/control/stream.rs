@@ -76,6 +76,9 @@ async fn an_answer_that_never_ends_fails_at_its_deadline() {
     let address = listener.local_addr().unwrap();
     tokio::spawn(async move {
         let (mut stream, _) = listener.accept().await.unwrap();
+        // An answer before the question would be a broken connection.
+        let mut request = [0; 4096];
+        let _ = tokio::io::AsyncReadExt::read(&mut stream, &mut request).await;
         let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n";
         let _ = tokio::io::AsyncWriteExt::write_all(&mut stream, head.as_bytes()).await;
         while tokio::io::AsyncWriteExt::write_all(&mut stream, piece("more").as_bytes()).await.is_ok() {

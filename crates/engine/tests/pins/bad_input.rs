@@ -73,10 +73,7 @@ async fn l4_an_engine_without_a_host_changes_nothing_on_a_reload() {
 async fn l6_commands_in_chinese() {
     let mut home = Home::new("memory:", &format!("language = 'zh'\n{SETTINGS}")).await;
     home.say("你好").await;
-    assert_eq!(
-        home.reply("/model fast").await,
-        "agent:main:cli:direct:me 现在由 fast（tiny，思考 low，详细程度 high） 回答。"
-    );
+    assert_eq!(home.reply("/model fast").await, "#1 现在由 fast（tiny，思考 low，详细程度 high） 回答。");
     assert_eq!(home.reply("/agent use 没有").await, "没有助手 没有。现有：main、play、work。");
     home.file("SOUL.md", "变了");
     assert!(home.reply("/status").await.contains("SOUL.md 在磁盘上改动了；/reload_persona 可以采用"));

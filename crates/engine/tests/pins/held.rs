@@ -53,7 +53,7 @@ async fn l3_a_reload_of_unchanged_skills_keeps_the_version() {
         home.say("hello").await;
         let (before, head) = (home.fields(1).await, home.state().await.head);
         let reply = home.reply("/reload_skills").await;
-        assert_eq!(reply, "The skills of agent:main:cli:direct:me have not changed.");
+        assert_eq!(reply, "The skills of #1 have not changed.");
         assert_eq!(differing(&before, &home.fields(1).await), Vec::<&str>::new());
         let written = home.state().await.head.0 - head.0;
         assert_eq!(written, 3, "the command, the pin and the decision: no text is written twice");
