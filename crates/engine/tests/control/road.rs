@@ -17,7 +17,7 @@ const TALK: [(&str, &str); 2] = [
 ];
 
 /// A message about which the classifier abstains, so that a model is asked; a test says so.
-const DOUBTFUL: &str = "how do I keep flies out of the kitchen";
+const DOUBTFUL: &str = "which oven is good for a small flat";
 
 async fn engine(settings: &str) -> Engine {
     Engine::open(Arc::new(Memory::default()), config(settings)).await.unwrap()
