@@ -12,6 +12,7 @@ mod docs;
 mod events;
 mod health;
 mod idempotency;
+mod ids;
 mod metrics;
 mod observe;
 mod openai;

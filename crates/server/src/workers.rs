@@ -31,7 +31,7 @@ impl Workers {
 }
 
 async fn work(app: Arc<App>) {
-    let holder = uuid::Uuid::now_v7().to_string();
+    let holder = crate::ids::fresh().to_string();
     let mut stopping = app.stopping.clone();
     loop {
         let every = app.serve().work_every.unsigned_abs();

@@ -88,8 +88,7 @@ async fn verify_by_pages(store: &dyn Store, scope: &Key) -> Result<Report, Error
 pub fn inspect(snapshot: &mut dyn Snapshot, scope: &Key) -> Result<Report, Error> {
     let mut check = Check::new(scope.clone());
     let mut after = Seq::ZERO;
-    loop {
-        let Some(records) = check.unless_damaged(snapshot.tail(after, ENTRIES_MAX))? else { break };
+    while let Some(records) = check.unless_damaged(snapshot.tail(after, ENTRIES_MAX))? {
         let Some(last) = records.last() else { break };
         after = last.seq;
         for record in &records {

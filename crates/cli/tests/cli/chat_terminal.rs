@@ -56,6 +56,7 @@ impl<'a> Terminal<'a> {
     }
 
     #[track_caller]
+    #[allow(clippy::disallowed_methods, reason = "a terminal tells nobody that it has drawn")]
     fn wait_for(&self, text: &str) {
         let begun = Instant::now();
         while !self.screen().contains(text) {
@@ -66,6 +67,7 @@ impl<'a> Terminal<'a> {
 
     /// Presses Ctrl-D until the chat has ended: between two prompts nobody reads the keyboard.
     #[track_caller]
+    #[allow(clippy::disallowed_methods, reason = "a terminal tells nobody that it has drawn")]
     fn end(&self) {
         let begun = Instant::now();
         while !self.screen().contains("ended") {

@@ -9,6 +9,7 @@ fn world() -> World {
     World::new().variable("SEGUE_STORE_URL", "sqlite:log.db")
 }
 
+#[allow(clippy::disallowed_methods, reason = "the databases of other programs")]
 fn database(world: &World, name: &str, sql: &str) -> Connection {
     world.file(name, "");
     let connection = Connection::open(world.path(name)).unwrap();

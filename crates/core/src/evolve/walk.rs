@@ -16,11 +16,19 @@ use std::sync::Arc;
 
 /// Tells whether going back and forth is over: something else has happened.
 pub(super) fn ends_with(body: &Body) -> bool {
-    match body {
-        Body::Message(..) | Body::Opened(_) | Body::Resumed(_) | Body::Forked(_) | Body::Split(_) => true,
-        Body::Merged(_) | Body::Cleared(_) | Body::Pruned(_) | Body::Deleted(_) | Body::Task(_) => true,
-        _ => false,
-    }
+    matches!(
+        body,
+        Body::Message(..)
+            | Body::Opened(_)
+            | Body::Resumed(_)
+            | Body::Forked(_)
+            | Body::Split(_)
+            | Body::Merged(_)
+            | Body::Cleared(_)
+            | Body::Pruned(_)
+            | Body::Deleted(_)
+            | Body::Task(_)
+    )
 }
 
 /// Takes the last boundary back.

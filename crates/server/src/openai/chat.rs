@@ -186,7 +186,7 @@ fn completion(app: &App, model: &str, message: &Message) -> Value {
         set(&mut said, "tool_calls", calls.into());
     }
     json!({
-        "id": format!("chatcmpl-{}", uuid::Uuid::now_v7().simple()),
+        "id": format!("chatcmpl-{}", crate::ids::fresh().simple()),
         "object": "chat.completion",
         "created": app.engine.now().as_second(),
         "model": model,

@@ -87,7 +87,7 @@ pub(crate) async fn create(
     Optional(new): Optional<NewConversation>,
 ) -> Result<Json<Value>, Problem> {
     caller.may(Right::Write)?;
-    let id = format!("conv_{}", uuid::Uuid::now_v7().simple());
+    let id = format!("conv_{}", crate::ids::fresh().simple());
     let metadata = new.metadata.filter(Value::is_object).unwrap_or_else(|| json!({}));
     let scope = match metadata.get("segue_scope").and_then(Value::as_str) {
         Some(scope) => body::scope(&caller, scope)?,

@@ -128,7 +128,7 @@ pub(crate) async fn begin(
         }
         Some(_) if is_new => turn.only_new(&system, &said).await,
         Some(_) if app.serve().context == History::Managed => turn.managed(&system, &said).await,
-        Some(_) => turn.as_sent(&said).await,
+        Some(_) => turn.take_over(&said).await,
     }
 }
 
@@ -218,7 +218,7 @@ impl Beginning<'_> {
     }
 
     /// The client sends its whole history, and the model is given that. A thread of the client is a session.
-    async fn as_sent(mut self, said: &[Said]) -> Result<Turn, Problem> {
+    async fn take_over(mut self, said: &[Said]) -> Result<Turn, Problem> {
         let state = self.app.engine.store().load(&self.scope).await?;
         let known = match &state {
             Some(state) => self.app.recognise(state, said).await?,

@@ -7,6 +7,7 @@ const TEXTS: [&str; 4] = [
     "Café reservations in São Paulo cost €40, don’t they?",
 ];
 
+#[allow(clippy::unwrap_used, reason = "a test may fail")]
 fn encoder() -> &'static Encoder {
     Encoder::builtin().unwrap()
 }

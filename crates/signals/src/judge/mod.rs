@@ -86,7 +86,7 @@ impl Shift {
 pub fn by_words(recent: &[Remark], message: &Remark) -> Option<Shift> {
     let pair = Pair::of(recent, message).filter(|_| tells(message))?;
     let logit = within_bounds(message, Model::builtin().ok()?.by_words(&pair.words()));
-    let stage = if logit < CLEARLY_ON || logit > CLEARLY_NEW { Stage::Words } else { Stage::Unsure };
+    let stage = if !(CLEARLY_ON..=CLEARLY_NEW).contains(&logit) { Stage::Words } else { Stage::Unsure };
     Some(Shift { logit, stage })
 }
 

@@ -79,7 +79,7 @@ fn by_row(connection: &Connection) -> anyhow::Result<Vec<Session>> {
     let mut rows = connection.prepare(
         "SELECT s.*, (SELECT COUNT(*) FROM messages m WHERE m.session_id = s.id) AS segue_rows FROM sessions s",
     )?;
-    let names: Vec<String> = rows.column_names().into_iter().map(str::to_owned).collect();
+    let names: Vec<String> = rows.column_names().map(str::to_owned).collect();
     let rows = rows.query_map([], |row| object(row, &names))?;
     let mut found = Vec::new();
     for about in rows {
@@ -184,7 +184,7 @@ impl Rows {
         };
         {
             let mut rows = connection.prepare_cached(sql)?;
-            let names: Vec<String> = rows.column_names().into_iter().map(str::to_owned).collect();
+            let names: Vec<String> = rows.column_names().map(str::to_owned).collect();
             let mut rows = rows.query(rusqlite::params![self.session, self.after, ROWS_MAX])?;
             while let Some(row) = rows.next()? {
                 self.after = row.get(0)?;

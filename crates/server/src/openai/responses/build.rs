@@ -51,7 +51,7 @@ impl Building {
         custom: BTreeSet<String>,
     ) -> Self {
         let mut head = json!({
-            "id": format!("resp_{}", uuid::Uuid::now_v7().simple()),
+            "id": format!("resp_{}", crate::ids::fresh().simple()),
             "object": "response",
             "created_at": created_at,
             "status": "in_progress",
@@ -109,7 +109,7 @@ impl Building {
         let mut out = String::new();
         if !matches!(self.open, Some(Open::Message { .. })) {
             out += &self.close();
-            let id = format!("msg_{}", uuid::Uuid::now_v7().simple());
+            let id = format!("msg_{}", crate::ids::fresh().simple());
             let index = self.output.len();
             let item = json!({
                 "id": id, "type": "message", "status": "in_progress", "role": "assistant", "content": [],
@@ -141,7 +141,7 @@ impl Building {
         let is_open = matches!(&self.open, Some(Open::Call { at: open, .. }) if *open == at);
         if !is_open {
             out += &self.close();
-            let item_id = format!("fc_{}", uuid::Uuid::now_v7().simple());
+            let item_id = format!("fc_{}", crate::ids::fresh().simple());
             let (call_id, name) = (id.unwrap_or_default().to_owned(), name.unwrap_or_default().to_owned());
             let (index, arguments) = (self.output.len(), String::new());
             let item = self.call_item(&item_id, &call_id, &name, "", "in_progress");
