@@ -87,7 +87,7 @@ pub(crate) fn fold_in(state: &mut State, entry: &Record, body: &Body) -> Result<
     }
     state.clock = state.clock.max(entry.at);
     state.head = entry.seq;
-    if state.extras.walk.is_some() && walk::ends_with(body) {
+    if state.extras.walk.is_some() && walk::ends_with(entry, body) {
         extras_mut(state).walk = None;
     }
     match body {

@@ -274,11 +274,6 @@ impl Check {
             self.problems.push(format!("entry {seq}: its body is gone, and nobody asked for that"));
         }
         if !self.broken {
-            // States that were written before there was a way forward after an undo know none.
-            if stored.is_some_and(|stored| stored.extras.walk.is_none()) && self.folded.extras.walk.is_some()
-            {
-                Arc::make_mut(&mut self.folded.extras).walk = None;
-            }
             let unseen = unseen
                 .into_iter()
                 .map(|seq| format!("message {seq}: it is in no session, and nobody deleted it"));

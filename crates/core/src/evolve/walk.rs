@@ -5,7 +5,7 @@ use super::{
     set_status,
 };
 use crate::Timestamp;
-use crate::entry::{Body, Record, Stepped, Way};
+use crate::entry::{Body, Kind, Record, Stepped, Way};
 use crate::retention;
 use crate::session::{Number, Origin, Status};
 use crate::span::Spans;
@@ -14,12 +14,13 @@ use crate::task::fold;
 use crate::undo::{BOUNDARIES_MAX, Boundary, Undone, Walk};
 use std::sync::Arc;
 
-/// Tells whether going back and forth is over: something else has happened.
-pub(super) fn ends_with(body: &Body) -> bool {
-    matches!(
+/// Tells whether going back and forth is over: something else has happened. A message is told by its header, so that an
+/// erased one folds like any other.
+pub(super) fn ends_with(entry: &Record, body: &Body) -> bool {
+    let is_task = entry.kind == Kind::Task;
+    let is_structural = matches!(
         body,
-        Body::Message(..)
-            | Body::Opened(_)
+        Body::Opened(_)
             | Body::Resumed(_)
             | Body::Forked(_)
             | Body::Split(_)
@@ -27,8 +28,8 @@ pub(super) fn ends_with(body: &Body) -> bool {
             | Body::Cleared(_)
             | Body::Pruned(_)
             | Body::Deleted(_)
-            | Body::Task(_)
-    )
+    );
+    entry.kind.role().is_some() || is_task || is_structural
 }
 
 /// Takes the last boundary back.
@@ -56,7 +57,7 @@ pub(super) fn undo(state: &mut State, entry: &Record) -> Result<(), Misfit> {
                 Origin::First | Origin::New | Origin::Import | Origin::Split => Spans::default(),
             };
             set_status(state, entry, archived, Status::Archived, Status::Live)?;
-            if unseen.is_empty() {
+            if unseen.messages() == 0 {
                 join_extras(state, to, from);
                 is_plain.then_some((from_saw, inherited))
             } else {

@@ -12,7 +12,7 @@ async fn read(
     last_id: Option<&str>,
     count: usize,
 ) -> Vec<(String, String, Value)> {
-    let http = reqwest::Client::builder().no_proxy().build().unwrap();
+    let http = crate::harness::http_client();
     let mut request = http.get(format!("{}{path}", world.url));
     if let Some(id) = last_id {
         request = request.header("last-event-id", id);
@@ -72,7 +72,7 @@ async fn an_event_comes_while_somebody_waits() {
 async fn a_stream_ends_when_the_server_stops() {
     let mut world = World::new().await;
     world.say(ME, "hello").await;
-    let http = reqwest::Client::builder().no_proxy().build().unwrap();
+    let http = crate::harness::http_client();
     let mut response = http.get(format!("{}/api/v1/scopes/{ME}/events", world.url)).send().await.unwrap();
     world.stop().await;
     assert!(response.chunk().await.unwrap_or_default().is_none_or(|chunk| chunk.starts_with(b":")));

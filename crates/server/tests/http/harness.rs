@@ -179,7 +179,7 @@ impl World {
         let settings = format!("{more}\n[models.main]\nbase_url = \"{upstream}\"\nmodel = \"scripted\"\n");
         let folder = tempfile::tempdir().unwrap();
         let (url, handle, running) = start(&folder, &settings).await;
-        let http = reqwest::Client::builder().no_proxy().build().unwrap();
+        let http = crate::harness::http_client();
         Self { folder, model, url, upstream, settings, handle, running, token: None, http }
     }
 
@@ -280,4 +280,11 @@ async fn start(folder: &TempDir, settings: &str) -> (String, Handle, JoinHandle<
     let handle = server.handle();
     let running = tokio::spawn(async move { server.run(listener).await.unwrap() });
     (format!("http://{address}"), handle, running)
+}
+
+/// Makes a client that speaks plain HTTP to this machine. It wants a provider of cryptography all the same.
+pub fn http_client() -> reqwest::Client {
+    // A second one is refused, and not needed.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    reqwest::Client::builder().no_proxy().build().unwrap()
 }
