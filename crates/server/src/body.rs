@@ -83,9 +83,12 @@ fn check_type(headers: &HeaderMap) -> Result<(), Problem> {
 
 /// Reads JSON: what is no JSON is malformed, what has the wrong fields is wrong.
 pub(crate) fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
-    serde_json::from_slice(bytes).map_err(|error| match error.classify() {
-        serde_json::error::Category::Data => Problem::wrong(format!("the body is wrong: {error}")),
-        _ => Problem::malformed(format!("the body is no JSON: {error}")),
+    serde_json::from_slice(bytes).map_err(|error| {
+        // A wrong field may come before the place where it ceases to be JSON.
+        match serde_json::from_slice::<serde_json::Value>(bytes) {
+            Ok(_) => Problem::wrong(format!("the body is wrong: {error}")),
+            Err(error) => Problem::malformed(format!("the body is no JSON: {error}")),
+        }
     })
 }
 

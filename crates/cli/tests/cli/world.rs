@@ -181,7 +181,7 @@ pub const DIFFERS: [(&str, &str); 5] = [
 
 /// Compares what was seen with a snapshot, apart from what differs from run to run.
 macro_rules! check {
-    ($name:literal, $seen:expr) => {
+    ($name:expr, $seen:expr) => {
         insta::with_settings!({ filters => crate::world::DIFFERS, omit_expression => true }, {
             insta::assert_snapshot!($name, $seen);
         });

@@ -6,6 +6,7 @@ use segue_core::decide::Command;
 use segue_core::digest::Digest;
 use segue_core::message::{Message, Role};
 use segue_core::pins::{Change, Persona, Texts};
+use segue_core::retention::Wish;
 use segue_core::session::{Number, Title};
 use segue_store::conformance::World;
 use segue_store::search::{Query, Reach, Sight};
@@ -57,6 +58,8 @@ async fn fill(store: Arc<dyn Store>, scope: &str) {
     world.run(&Command::Erase { entries: vec![fifth], along: Vec::new() }).await.unwrap();
     world.run(&Command::New { first: None }).await.unwrap();
     world.run(&Command::Undo).await.unwrap();
+    // Something that a scope keeps besides its sessions.
+    world.run(&Command::Wish { session: Number(2), wish: Wish::Keep }).await.unwrap();
     world.run(&Command::New { first: None }).await.unwrap();
     world.say_as("the last word", "id-last").await.unwrap();
     world.store.sweep().await.unwrap();
