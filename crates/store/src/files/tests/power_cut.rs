@@ -131,7 +131,6 @@ fn p9_a_power_cut_loses_nothing_that_was_acknowledged_whatever_order_pages_land_
 /// 800 states: the process dies first, another one goes on with what is in the cache of the machine, and then the power
 /// is cut. What was in the cache only must be durable before anything is built upon it.
 #[test]
-#[ignore = "open (issue 16, row 7): fails since the commit feed was added; the states without a process's death pass"]
 fn p9_what_a_dead_process_left_in_the_cache_is_durable_before_it_counts() {
     for run in 0..80 {
         let dir = folder();
