@@ -386,7 +386,7 @@ impl Engine {
                     None => turn.clone(),
                     Some(_) => self.in_spoken_language(turn.clone()).await?,
                 };
-                let mut outcome = self.dressed(&spoken, self.told(&spoken, *decided)).await?;
+                let mut outcome = self.with_task_words(&spoken, self.told(&spoken, *decided)).await?;
                 outcome.wants = self.wanted(request, &outcome).await;
                 Ok(outcome)
             }

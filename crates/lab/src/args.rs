@@ -41,12 +41,6 @@ The same data gives the same bytes.")]
     Train(Train),
     /// Measure other weights than the built-in ones; `segue eval` measures those
     Classifier(Measure),
-    /// Fit the arbiter's weights to eval/dev, from the repository's root, and print them
-    FitArbiter {
-        /// Measure the shipped weights on these conversations instead
-        #[arg(long, value_name = "FILE", num_args = 1..)]
-        report: Vec<PathBuf>,
-    },
     /// Run labelled conversations through the whole engine: where do sessions start?
     Decisions(Decisions),
     /// Ask for archived sessions: is the right one found? Takes sets like eval/en/recall.jsonl

@@ -25,7 +25,6 @@ fn run(args: Args) -> anyhow::Result<()> {
     match args.command {
         Command::Train(options) => commands::train::run(&common, &options),
         Command::Classifier(options) => commands::classifier::run(&options),
-        Command::FitArbiter { report } => commands::fit_arbiter::run(&report),
         Command::Decisions(options) => runtime.block_on(commands::decisions::run(&common, &options)),
         Command::Recall { files } => runtime.block_on(commands::recall::run(&common, &files)),
     }

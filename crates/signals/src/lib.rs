@@ -17,7 +17,6 @@
 //! | [`eval`] | | how the classifier is measured |
 
 pub mod answer;
-pub mod arbiter;
 #[cfg_attr(feature = "lab", allow(missing_docs, reason = "reached by segue-lab alone"))]
 mod assets;
 pub mod boundary;

@@ -1,6 +1,5 @@
 //! Remarks: what is kept of a message, so that those after it can be judged without reading it again.
 
-use crate::arbiter::Footprint;
 use crate::code::{Code, code_in};
 use crate::health::Symptoms;
 use crate::judge::Note;
@@ -24,7 +23,6 @@ pub struct Remark {
     pub(crate) code: Code,
     pub(crate) last_word: LastWord,
     symptoms: Symptoms,
-    pub(crate) footprint: Footprint,
     pub(crate) note: Note,
     /// What the encoder reads of it.
     pub(crate) text: Box<str>,
@@ -46,7 +44,6 @@ impl Remark {
             code: if role == Role::System { Code::Absent } else { code_in(text) },
             last_word: if spoken { leaves(text) } else { LastWord::Settled },
             symptoms: Symptoms::of(role, text),
-            footprint: if spoken { Footprint::of(text) } else { Footprint::default() },
             note: Note::of(if spoken { text } else { "" }),
             text: if spoken { segue_encoder::clipped(text).into() } else { "".into() },
         }

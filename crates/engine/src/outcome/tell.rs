@@ -127,7 +127,7 @@ impl Engine {
             delivery: Delivery::Again,
             ..unmoved
         };
-        self.dressed(turn, outcome).await
+        self.with_task_words(turn, outcome).await
     }
 
     /// Tells a notice once more, with the titles of the sessions that it speaks of. Where none is spoken of, as

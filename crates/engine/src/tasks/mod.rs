@@ -25,7 +25,6 @@
 //! ```
 
 mod contents;
-mod dress;
 mod facts;
 pub(crate) mod intent;
 pub mod op;
@@ -34,6 +33,7 @@ pub(crate) mod resolve;
 mod return_road;
 mod said;
 mod session;
+mod task_notices;
 
 pub use session::{Interruption, TaskSession};
 

@@ -2,7 +2,6 @@
 
 pub mod classifier;
 pub mod decisions;
-pub mod fit_arbiter;
 pub mod recall;
 pub mod train;
 

@@ -1,5 +1,5 @@
-//! Notices that name a task: the words stand in the log, so a notice that was recorded holds none and is dressed
-//! with them when it is told.
+//! Notices that name a task: the words stand in the log, so a notice that was recorded holds none and is given them
+//! when it is told.
 
 use crate::engine::{Engine, Turn};
 use crate::error::Error;
@@ -17,7 +17,7 @@ use segue_core::task::notice::TaskNotice;
 
 impl Engine {
     /// Puts the words of the task into what the person is told (C-11, C-12).
-    pub(crate) async fn dressed(&self, turn: &Turn, mut outcome: Outcome) -> Result<Outcome, Error> {
+    pub(crate) async fn with_task_words(&self, turn: &Turn, mut outcome: Outcome) -> Result<Outcome, Error> {
         let text = match &outcome.announces {
             Some(Notice::Question { stake: Stake::Unfinished { task, started_at }, .. }) => {
                 let zone = self.config.time_zone_for(&turn.scope, None);
