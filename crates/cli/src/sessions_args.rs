@@ -49,14 +49,17 @@ Example:
     /// Begin a new session
     #[command(after_help = "Example:\n  segue sessions new agent:main:cli:direct:me")]
     New {
-        /// The scope
-        scope: scope::Key,
+        /// The scope [default: the one that was written last]
+        scope: Option<scope::Key>,
     },
     /// Make an older session the active one again
-    #[command(after_help = "Example:\n  segue sessions resume agent:main:cli:direct:me 2")]
+    #[command(
+        allow_missing_positional = true,
+        after_help = "Example:\n  segue sessions resume agent:main:cli:direct:me 2"
+    )]
     Resume {
-        /// The scope
-        scope: scope::Key,
+        /// The scope [default: the one that was written last]
+        scope: Option<scope::Key>,
         /// Its number: 2 for #2
         #[arg(value_parser = clap::value_parser!(u32).range(1..))]
         n: u32,
@@ -64,8 +67,8 @@ Example:
     /// Begin a session with the past of another one
     #[command(after_help = "Example:\n  segue sessions fork agent:main:cli:direct:me#2 --at 14")]
     Fork {
-        /// The session
-        key: session::Key,
+        /// The session: its key, or #N in the scope that was written last
+        key: SessionArg,
         /// The last message that both share; all of them by default
         #[arg(long, value_name = "SEQ", value_parser = seq)]
         at: Option<Seq>,
@@ -73,8 +76,8 @@ Example:
     /// Move what was said from a message on to a new session
     #[command(after_help = "Example:\n  segue sessions split agent:main:cli:direct:me --at 14")]
     Split {
-        /// The scope
-        scope: scope::Key,
+        /// The scope [default: the one that was written last]
+        scope: Option<scope::Key>,
         /// The first message of the new session
         #[arg(long, value_name = "SEQ", value_parser = seq)]
         at: Seq,
@@ -82,29 +85,35 @@ Example:
     /// Take back the last new session, resume, fork or split; again: go to the session before
     #[command(after_help = "Example:\n  segue sessions undo agent:main:cli:direct:me")]
     Undo {
-        /// The scope
-        scope: scope::Key,
+        /// The scope [default: the one that was written last]
+        scope: Option<scope::Key>,
     },
     /// Go forward again after `undo`
     #[command(after_help = "Example:\n  segue sessions redo agent:main:cli:direct:me")]
     Redo {
-        /// The scope
-        scope: scope::Key,
+        /// The scope [default: the one that was written last]
+        scope: Option<scope::Key>,
     },
     /// List an archived session again
-    #[command(after_help = "Example:\n  segue sessions restore agent:main:cli:direct:me 2")]
+    #[command(
+        allow_missing_positional = true,
+        after_help = "Example:\n  segue sessions restore agent:main:cli:direct:me 2"
+    )]
     Restore {
-        /// The scope
-        scope: scope::Key,
+        /// The scope [default: the one that was written last]
+        scope: Option<scope::Key>,
         /// Its number: 2 for #2
         #[arg(value_parser = clap::value_parser!(u32).range(1..))]
         n: u32,
     },
     /// Move the last message of the person and its answer to another session
-    #[command(after_help = "Example:\n  segue sessions move agent:main:cli:direct:me 2")]
+    #[command(
+        allow_missing_positional = true,
+        after_help = "Example:\n  segue sessions move agent:main:cli:direct:me 2"
+    )]
     Move {
-        /// The scope
-        scope: scope::Key,
+        /// The scope [default: the one that was written last]
+        scope: Option<scope::Key>,
         /// The number of that session: 2 for #2
         #[arg(value_parser = clap::value_parser!(u32).range(1..))]
         n: u32,
@@ -114,16 +123,16 @@ Example:
         after_help = "Example:\n  segue sessions merge agent:main:cli:direct:me#3 agent:main:cli:direct:me#2"
     )]
     Merge {
-        /// The session that goes into the other one
-        from: session::Key,
+        /// The session that goes into the other one: its key, or #N in the scope that was written last
+        from: SessionArg,
         /// The session that holds both then
-        into: session::Key,
+        into: SessionArg,
     },
     /// Give a session a title
     #[command(after_help = "Example:\n  segue sessions rename agent:main:cli:direct:me#2 'Lisbon in April'")]
     Rename {
-        /// The session
-        key: session::Key,
+        /// The session: its key, or #N in the scope that was written last
+        key: SessionArg,
         /// The title
         title: String,
     },
@@ -145,8 +154,8 @@ Example:
   segue sessions agent agent:main:cli:direct:me#2            list them
   segue sessions agent agent:main:cli:direct:me#2 work       let work answer")]
     Agent {
-        /// The session
-        key: session::Key,
+        /// The session: its key, or #N in the scope that was written last
+        key: SessionArg,
         /// The agent
         name: Option<String>,
     },
@@ -156,8 +165,8 @@ Example:
   segue sessions model agent:main:cli:direct:me#2            show it
   segue sessions model agent:main:cli:direct:me#2 fast       let fast answer")]
     Model {
-        /// The session
-        key: session::Key,
+        /// The session: its key, or #N in the scope that was written last
+        key: SessionArg,
         /// The model: a name from [models] of the configuration
         name: Option<String>,
     },
@@ -167,22 +176,22 @@ Example:
   segue sessions skills agent:main:cli:direct:me#2           list them
   segue sessions skills agent:main:cli:direct:me#2 pdf       show one")]
     Skills {
-        /// The session
-        key: session::Key,
+        /// The session: its key, or #N in the scope that was written last
+        key: SessionArg,
         /// The skill, by its name or an alias
         name: Option<String>,
     },
     /// Take the skills in as they are on disk now
     #[command(after_help = "Example:\n  segue sessions reload-skills agent:main:cli:direct:me#2")]
     ReloadSkills {
-        /// The session
-        key: session::Key,
+        /// The session: its key, or #N in the scope that was written last
+        key: SessionArg,
     },
     /// Take the persona in as it is on disk now
     #[command(after_help = "Example:\n  segue sessions reload-persona agent:main:cli:direct:me#2")]
     ReloadPersona {
-        /// The session
-        key: session::Key,
+        /// The session: its key, or #N in the scope that was written last
+        key: SessionArg,
     },
     /// Keep a session, whatever its age
     #[command(after_help = "\
@@ -193,17 +202,25 @@ Example:
 A session that is kept does not go by itself (see `segue retention`), nor by `segue sessions prune`, nor is it archived
 when the list is too long.")]
     Keep {
-        /// The session
-        key: session::Key,
+        /// The session: its key, or #N in the scope that was written last
+        key: SessionArg,
         /// Not any more
         #[arg(long)]
         off: bool,
     },
     /// Drop a session and what it says
-    #[command(after_help = "Example:\n  segue sessions delete agent:main:cli:direct:me#2")]
+    #[command(after_help = "\
+Example:
+  segue sessions delete agent:main:cli:direct:me#2 --dry-run     say what it holds
+  segue sessions delete agent:main:cli:direct:me#2
+
+What it says goes for good: undo does not bring it back.")]
     Delete {
-        /// The session
-        key: session::Key,
+        /// The session: its key, or #N in the scope that was written last
+        key: SessionArg,
+        /// Say what would go, and drop nothing
+        #[arg(long)]
+        dry_run: bool,
     },
     /// Drop the oldest sessions, by count, age or size
     #[command(after_help = "\
@@ -218,8 +235,8 @@ The active session is always kept, so are those of `segue sessions keep`, and wh
 /// What is kept when sessions are pruned.
 #[derive(Debug, clap::Args)]
 pub struct Prune {
-    /// The scope
-    pub scope: scope::Key,
+    /// The scope [default: the one that was written last]
+    pub scope: Option<scope::Key>,
     /// How many are kept, the active one included
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..),
           required_unless_present_any = ["older_than", "larger_than"])]

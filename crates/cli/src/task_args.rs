@@ -12,36 +12,40 @@ pub enum Task {
         after_help = "Example:\n  segue task start agent:main:cli:direct:me 'Add retry logic to connect'"
     )]
     Start {
-        /// The scope
-        scope: scope::Key,
-        /// What is to be done; - reads it from standard input
-        description: Option<String>,
+        /// The scope [default: the one that was written last], and what is to be done; - reads it from standard input
+        #[arg(value_name = "SCOPE] [DESCRIPTION", num_args = 0..=2)]
+        given: Vec<String>,
     },
     /// Ask the person, and wait for the answer
-    #[command(after_help = "Example:\n  segue task ask agent:main:cli:direct:me 'Fixed delay, or backoff?'")]
+    #[command(
+        allow_missing_positional = true,
+        after_help = "Example:\n  segue task ask agent:main:cli:direct:me 'Fixed delay, or backoff?'"
+    )]
     Ask {
-        /// The scope
-        scope: scope::Key,
+        /// The scope [default: the one that was written last]
+        scope: Option<scope::Key>,
         /// The question
         question: String,
     },
     /// Say that it is done; the person confirms it
     #[command(
+        allow_missing_positional = true,
         after_help = "Example:\n  segue task finish agent:main:cli:direct:me 'Retries added, tests pass'"
     )]
     Finish {
-        /// The scope
-        scope: scope::Key,
+        /// The scope [default: the one that was written last]
+        scope: Option<scope::Key>,
         /// What was done
         summary: String,
     },
     /// Note something
     #[command(
+        allow_missing_positional = true,
         after_help = "Example:\n  segue task note agent:main:cli:direct:me --kind decision 'Jitter it is'"
     )]
     Note {
-        /// The scope
-        scope: scope::Key,
+        /// The scope [default: the one that was written last]
+        scope: Option<scope::Key>,
         /// What
         text: String,
         /// What it is about; decisions and questions are kept for good
@@ -49,10 +53,13 @@ pub enum Task {
         kind: NoteKind,
     },
     /// Note that a file was read, or written
-    #[command(after_help = "Example:\n  segue task file agent:main:cli:direct:me src/net.rs --write")]
+    #[command(
+        allow_missing_positional = true,
+        after_help = "Example:\n  segue task file agent:main:cli:direct:me src/net.rs --write"
+    )]
     File {
-        /// The scope
-        scope: scope::Key,
+        /// The scope [default: the one that was written last]
+        scope: Option<scope::Key>,
         /// The file, from the root of the workspace, which is the current folder
         path: PathBuf,
         /// It was written; by default it was read
@@ -61,11 +68,12 @@ pub enum Task {
     },
     /// Note that a command was run; its output comes from standard input or a file
     #[command(
+        allow_missing_positional = true,
         after_help = "Example:\n  cargo test 2>&1 | segue task command agent:main:cli:direct:me 'cargo test' --exit 0"
     )]
     Command {
-        /// The scope
-        scope: scope::Key,
+        /// The scope [default: the one that was written last]
+        scope: Option<scope::Key>,
         /// The command line
         command: String,
         /// How it ended; nothing if it was killed
@@ -76,20 +84,24 @@ pub enum Task {
         output: PathBuf,
     },
     /// Note what is going to be done
-    #[command(after_help = "Example:\n  segue task plan agent:main:cli:direct:me '1. backoff 2. tests'")]
+    #[command(
+        allow_missing_positional = true,
+        after_help = "Example:\n  segue task plan agent:main:cli:direct:me '1. backoff 2. tests'"
+    )]
     Plan {
-        /// The scope
-        scope: scope::Key,
+        /// The scope [default: the one that was written last]
+        scope: Option<scope::Key>,
         /// The plan
         text: String,
     },
     /// Note how two things hang together
     #[command(
+        allow_missing_positional = true,
         after_help = "Example:\n  segue task relate agent:main:cli:direct:me note:12 mentions file:src/net.rs"
     )]
     Relate {
-        /// The scope
-        scope: scope::Key,
+        /// The scope [default: the one that was written last]
+        scope: Option<scope::Key>,
         /// A node: KIND:ID, such as note:12 or file:src/net.rs
         from: String,
         /// What the edge says: mentions, answers, modifies, causes, fixes, depends_on, relates, ...
@@ -106,32 +118,32 @@ pub enum Task {
     /// Make a work commit of what was noted
     #[command(after_help = "Example:\n  segue task flush agent:main:cli:direct:me")]
     Flush {
-        /// The scope
-        scope: scope::Key,
+        /// The scope [default: the one that was written last]
+        scope: Option<scope::Key>,
     },
     /// Tell where the task stands
     #[command(after_help = "Example:\n  segue task status agent:main:cli:direct:me --json")]
     Status {
-        /// The scope
-        scope: scope::Key,
+        /// The scope [default: the one that was written last]
+        scope: Option<scope::Key>,
     },
     /// Take what was said meanwhile, and go on
     #[command(after_help = "Example:\n  segue task incorporate agent:main:cli:direct:me")]
     Incorporate {
-        /// The scope
-        scope: scope::Key,
+        /// The scope [default: the one that was written last]
+        scope: Option<scope::Key>,
     },
     /// Come back to the task: show it as it stands, ask, or let it expire
     #[command(after_help = "Example:\n  segue task resume agent:main:cli:direct:me")]
     Resume {
-        /// The scope
-        scope: scope::Key,
+        /// The scope [default: the one that was written last]
+        scope: Option<scope::Key>,
     },
     /// Tell a task's story, day by day, as Markdown
     #[command(after_help = "Example:\n  segue task log agent:main:cli:direct:me > story.md")]
     Log {
-        /// The scope
-        scope: scope::Key,
+        /// The scope [default: the one that was written last]
+        scope: Option<scope::Key>,
         /// The task, by its number in `segue task show`; the last one by default
         #[arg(long, value_name = "N")]
         task: Option<u64>,
@@ -141,8 +153,8 @@ pub enum Task {
         after_help = "Example:\n  segue task show agent:main:cli:direct:me\n  segue task show agent:main:cli:direct:me --task 3"
     )]
     Show {
-        /// The scope
-        scope: scope::Key,
+        /// The scope [default: the one that was written last]
+        scope: Option<scope::Key>,
         /// The task; all of them by default
         #[arg(long, value_name = "N")]
         task: Option<u64>,
@@ -150,26 +162,22 @@ pub enum Task {
     /// Give the task up; what was done is kept
     #[command(after_help = "Example:\n  segue task abort agent:main:cli:direct:me 'The server is gone'")]
     Abort {
-        /// The scope
-        scope: scope::Key,
-        /// Why
-        #[arg(default_value = "")]
-        reason: String,
+        /// The scope [default: the one that was written last], and why
+        #[arg(value_name = "SCOPE] [REASON", num_args = 0..=2)]
+        given: Vec<String>,
     },
     /// Keep the task for good, in a canonical commit
     #[command(after_help = "Example:\n  segue task compact agent:main:cli:direct:me 'Retries with backoff'")]
     Compact {
-        /// The scope
-        scope: scope::Key,
-        /// What was done
-        #[arg(default_value = "")]
-        summary: String,
+        /// The scope [default: the one that was written last], and what was done
+        #[arg(value_name = "SCOPE] [SUMMARY", num_args = 0..=2)]
+        given: Vec<String>,
     },
     /// Draw how things hang together, in the DOT language of Graphviz
     #[command(after_help = "Example:\n  segue task graph agent:main:cli:direct:me | dot -Tsvg > task.svg")]
     Graph {
-        /// The scope
-        scope: scope::Key,
+        /// The scope [default: the one that was written last]
+        scope: Option<scope::Key>,
         /// The task; the last one by default
         #[arg(long, value_name = "N")]
         task: Option<u64>,

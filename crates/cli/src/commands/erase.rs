@@ -34,6 +34,9 @@ pub async fn run(common: &Common, what: Erase) -> anyhow::Result<Exit> {
             exit = Exit::No;
         }
     }
+    if let (Some(scope), Some(number), false) = (&what.scope, what.session, common.json) {
+        sessions::delete::tell(&engine, &*engine.state(scope).await?, &[Number(number)]).await?;
+    }
     let done = if what.dry_run { tell(common, &found)? } else { erase(common, &engine, &found).await? };
     for sentence in &found.unseen {
         out::refused(format!("{sentence}; nobody can tell what it holds, and nothing was erased there"));

@@ -37,6 +37,52 @@ fn the_last_scope_is_the_default() {
     assert!(ran.err.contains("the store is empty"), "{}", ran.err);
 }
 
+/// Row 21: verbs that move sessions and tasks need no scope either.
+#[test]
+fn the_last_scope_is_the_default_of_what_is_done_too() {
+    for store in DURABLE {
+        let world = World::with_talk(store);
+        world.run(&["sessions", "resume", "1"]).expect_code(0);
+        world.run(&["sessions", "undo"]).expect_code(0);
+        world.run(&["sessions", "rename", "#1", "A hotel"]).expect_code(0);
+        world.run(&["sessions", "keep", "#1"]).expect_code(0);
+        assert!(world.run(&["sessions", "list"]).expect_code(0).out.contains("A hotel"));
+        world.run(&["task", "start", "Book the hotel"]).expect_code(0);
+        world.run(&["task", "note", "By train it is"]).expect_code(0);
+        assert!(world.run(&["task", "status"]).expect_code(0).out.contains("running"));
+        // Row 23: a refusal names what would help.
+        world.run(&["task", "ask", "Which one?"]).expect_code(0);
+        let refused = world.run(&["task", "finish", "done"]).expect_code(1);
+        assert!(
+            refused.err.contains("the person's answer to the question makes it running"),
+            "{}",
+            refused.err
+        );
+        world.run(&["task", "abort", "not needed"]).expect_code(0);
+        world.run(&["task", "abort", ME]).expect_code(1);
+    }
+}
+
+/// What destroys says before what it destroys, and a dry run changes nothing.
+#[test]
+fn what_goes_is_named_with_dates_and_count() {
+    for store in DURABLE {
+        let world = World::with_talk(store);
+        let dry = world.run(&["sessions", "delete", "#1", "--dry-run"]).expect_code(0);
+        assert!(dry.out.starts_with("#1 "), "{}", dry.out);
+        assert!(dry.out.contains(" messages, "), "{}", dry.out);
+        let pruned = world.run(&["sessions", "prune", "--limit", "1", "--dry-run"]).expect_code(0);
+        assert!(pruned.out.contains("would go"), "{}", pruned.out);
+        let before = world.run(&["sessions", "list", "--json"]).expect_code(0).json();
+        assert_eq!(before.as_array().map(Vec::len), Some(2), "a dry run drops nothing");
+        let erased = world.run(&["erase", ME, "--session", "1", "--dry-run"]).expect_code(0);
+        assert!(erased.out.starts_with(dry.out.trim_end()), "{}", erased.out);
+        let deleted = world.run(&["sessions", "delete", "#1"]).expect_code(0);
+        assert!(deleted.out.starts_with(&dry.out), "{}", deleted.out);
+        world.run(&["sessions", "delete", "#1", "--dry-run"]).expect_code(1);
+    }
+}
+
 /// Row 23: a dry run tells the truth, a file of bad lines is a failure, and nothing is never the answer.
 #[test]
 fn what_is_said_is_true() {

@@ -196,6 +196,15 @@ impl fmt::Display for Forbidden {
         for (n, state) in others.iter().enumerate() {
             write!(f, "{}{state}", if n == 0 { "" } else { ", " })?;
         }
-        write!(f, "{}{last}", if others.is_empty() { "" } else { " or " })
+        write!(f, "{}{last}", if others.is_empty() { "" } else { " or " })?;
+        f.write_str(match from {
+            StateName::AwaitingUser => "; the person's answer to the question makes it running",
+            StateName::Interrupted => {
+                "; `task incorporate` takes what was said meanwhile and makes it running"
+            }
+            StateName::PendingComplete => "; the person confirms it, or asks for more",
+            StateName::None => "; `task start` begins one",
+            StateName::Running | StateName::Complete | StateName::Aborted => "",
+        })
     }
 }

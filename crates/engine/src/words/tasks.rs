@@ -231,7 +231,10 @@ pub(super) fn refusal(keys: &Keys<'_>, refusal: &TaskRefusal) -> String {
             let (from, to) = (state_name(forbidden.from), state_name(forbidden.to));
             match allowed.as_slice() {
                 [] => format!("任务不能从“{from}”变为“{to}”：它已结束，请另开一个任务。"),
-                _ => format!("任务不能从“{from}”变为“{to}”，只能变为：{}。", allowed.join("、")),
+                _ => {
+                    let way = way_on(forbidden.from);
+                    format!("任务不能从“{from}”变为“{to}”，只能变为：{}。{way}", allowed.join("、"))
+                }
             }
         }
         (TaskRefusal::NoNode(node), Language::Zh) => {
@@ -241,6 +244,17 @@ pub(super) fn refusal(keys: &Keys<'_>, refusal: &TaskRefusal) -> String {
         (TaskRefusal::NotADescription(why), Language::Zh) => format!("任务描述不合适：{why}。"),
         (TaskRefusal::BadPath(why), Language::Zh) => format!("这个路径不合适：{why}。"),
         (TaskRefusal::Unfit(why), Language::Zh) => format!("这条记录不合适：{why}。"),
+    }
+}
+
+/// Says in Chinese what leads out of a state.
+fn way_on(state: StateName) -> &'static str {
+    match state {
+        StateName::AwaitingUser => "用户回答问题后，任务继续进行。",
+        StateName::Interrupted => "`task incorporate` 会采纳期间的消息，任务继续进行。",
+        StateName::PendingComplete => "等用户确认，或提出更多要求。",
+        StateName::None => "`task start` 开始一个任务。",
+        StateName::Running | StateName::Complete | StateName::Aborted => "",
     }
 }
 

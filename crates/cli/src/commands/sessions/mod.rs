@@ -1,5 +1,6 @@
 //! `segue sessions`: looking at sessions, and moving them.
 
+pub mod delete;
 pub mod list;
 mod pins;
 mod prune;
@@ -7,62 +8,90 @@ pub mod show;
 mod title;
 
 use crate::args::Common;
-use crate::sessions_args::Sessions;
+use crate::sessions_args::{SessionArg, Sessions};
 use crate::setup::{self, Absent};
 use crate::{Exit, json, layout, out};
 use anyhow::bail;
 use segue_core::decision::Action;
 use segue_core::retention::Wish;
 use segue_core::scope;
-use segue_core::session::{Key, Number, Title};
+use segue_core::session::{Number, Title};
 use segue_engine::pins::Repin;
 use segue_engine::{Engine, Pick, Request};
 
 pub async fn run(common: &Common, verb: Sessions) -> anyhow::Result<Exit> {
-    let numbered = |key: &Key| Pick::Numbered(key.number);
-    let (scope, request) = match verb {
-        Sessions::List { scope, all } => return list::run(common, scope.as_ref(), all).await,
-        Sessions::Show { key } => return show::run(common, key.as_ref()).await,
-        Sessions::Agent { key, name: None } => return pins::agents(common, &key).await,
-        Sessions::Model { key, name: None } => return pins::model(common, &key).await,
-        Sessions::Skills { key, name } => return pins::skills(common, &key, name.as_deref()).await,
+    let n = |n: u32| Pick::Numbered(Number(n));
+    match verb {
+        Sessions::List { scope, all } => list::run(common, scope.as_ref(), all).await,
+        Sessions::Show { key } => show::run(common, key.as_ref()).await,
+        Sessions::Agent { key, name: None } => pins::agents(common, &key).await,
+        Sessions::Model { key, name: None } => pins::model(common, &key).await,
+        Sessions::Skills { key, name } => pins::skills(common, &key, name.as_deref()).await,
+        Sessions::Title { scope } => title::run(common, scope).await,
+        Sessions::Prune(bounds) => prune::run(common, bounds).await,
+        Sessions::Delete { key, dry_run } => delete::run(common, &key, dry_run).await,
         Sessions::Agent { key, name: Some(name) } => {
-            (key.scope.clone(), Request::Pin(numbered(&key), Repin::Agent(name)))
+            of_session(common, &key, |n| Request::Pin(n, Repin::Agent(name))).await
         }
         Sessions::Model { key, name: Some(name) } => {
-            (key.scope.clone(), Request::Pin(numbered(&key), Repin::Model(name)))
+            of_session(common, &key, |n| Request::Pin(n, Repin::Model(name))).await
         }
-        Sessions::ReloadSkills { key } => (key.scope.clone(), Request::Pin(numbered(&key), Repin::Skills)),
-        Sessions::ReloadPersona { key } => (key.scope.clone(), Request::Pin(numbered(&key), Repin::Persona)),
-        Sessions::New { scope } => (scope, Request::New(None)),
-        Sessions::Resume { scope, n } => (scope, Request::Resume(Pick::Numbered(Number(n)))),
-        Sessions::Restore { scope, n } => (scope, Request::Restore(Pick::Numbered(Number(n)))),
-        Sessions::Move { scope, n } => (scope, Request::Move(Pick::Numbered(Number(n)))),
-        Sessions::Redo { scope } => (scope, Request::Redo),
-        Sessions::Fork { key, at } => (key.scope.clone(), Request::Fork(numbered(&key), at)),
-        Sessions::Split { scope, at } => (scope, Request::Split(at)),
-        Sessions::Undo { scope } => (scope, Request::Undo),
-        Sessions::Delete { key } => (key.scope.clone(), Request::Delete(numbered(&key))),
+        Sessions::ReloadSkills { key } => of_session(common, &key, |n| Request::Pin(n, Repin::Skills)).await,
+        Sessions::ReloadPersona { key } => {
+            of_session(common, &key, |n| Request::Pin(n, Repin::Persona)).await
+        }
+        Sessions::New { scope } => of_scope(common, scope.as_ref(), Request::New(None)).await,
+        Sessions::Resume { scope, n: number } => {
+            of_scope(common, scope.as_ref(), Request::Resume(n(number))).await
+        }
+        Sessions::Restore { scope, n: number } => {
+            of_scope(common, scope.as_ref(), Request::Restore(n(number))).await
+        }
+        Sessions::Move { scope, n: number } => {
+            of_scope(common, scope.as_ref(), Request::Move(n(number))).await
+        }
+        Sessions::Redo { scope } => of_scope(common, scope.as_ref(), Request::Redo).await,
+        Sessions::Undo { scope } => of_scope(common, scope.as_ref(), Request::Undo).await,
+        Sessions::Split { scope, at } => of_scope(common, scope.as_ref(), Request::Split(at)).await,
+        Sessions::Fork { key, at } => of_session(common, &key, |n| Request::Fork(n, at)).await,
         Sessions::Keep { key, off } => {
             let wish = if off { Wish::Release } else { Wish::Keep };
-            (key.scope.clone(), Request::Wish(numbered(&key), wish))
+            of_session(common, &key, |n| Request::Wish(n, wish)).await
         }
         Sessions::Merge { from, into } => {
+            let engine = setup::engine(common, Absent::Empty).await?;
+            let from = setup::session_or_latest(&engine, Some(&from)).await?;
+            let into = setup::session_or_latest(&engine, Some(&into)).await?;
             if from.scope != into.scope {
                 bail!("sessions of two scopes cannot be merged: a scope never sees another one");
             }
-            (from.scope.clone(), Request::Merge(numbered(&from), numbered(&into)))
+            let request = Request::Merge(Pick::Numbered(from.number), Pick::Numbered(into.number));
+            ask(common, &engine, &from.scope, &request).await
         }
         Sessions::Rename { key, title } => match Title::new(&title) {
-            Some(title) => (key.scope.clone(), Request::Rename(numbered(&key), title)),
+            Some(title) => of_session(common, &key, |n| Request::Rename(n, title)).await,
             None => bail!("a title needs at least one letter"),
         },
-        Sessions::Title { scope } => return title::run(common, scope).await,
-        Sessions::Prune(bounds) => return prune::run(common, bounds).await,
-    };
+    }
+}
+
+/// Asks something of the scope that was named, else of the one that was written last.
+async fn of_scope(common: &Common, scope: Option<&scope::Key>, request: Request) -> anyhow::Result<Exit> {
     let absent = if request == Request::New(None) { Absent::Make } else { Absent::Empty };
     let engine = setup::engine(common, absent).await?;
+    let scope = setup::scope_or_last(&engine, scope).await?;
     ask(common, &engine, &scope, &request).await
+}
+
+/// Asks something of a session.
+async fn of_session(
+    common: &Common,
+    key: &SessionArg,
+    request: impl FnOnce(Pick) -> Request,
+) -> anyhow::Result<Exit> {
+    let engine = setup::engine(common, Absent::Empty).await?;
+    let key = setup::session_or_latest(&engine, Some(key)).await?;
+    ask(common, &engine, &key.scope, &request(Pick::Numbered(key.number))).await
 }
 
 /// Asks something of a scope that exists, and says what came of it.

@@ -2,6 +2,7 @@
 
 use super::show::missing;
 use crate::args::Common;
+use crate::sessions_args::SessionArg;
 use crate::setup::{self, Absent};
 use crate::{Exit, Missing, json, layout, out, paint};
 use segue_core::pins::Model;
@@ -76,8 +77,8 @@ pub async fn tell(engine: &Engine, state: &State, key: &Key) -> anyhow::Result<(
 }
 
 /// `segue sessions agent KEY`: the agents that there are.
-pub async fn agents(common: &Common, key: &Key) -> anyhow::Result<Exit> {
-    let (engine, state) = open(common, key).await?;
+pub async fn agents(common: &Common, key: &SessionArg) -> anyhow::Result<Exit> {
+    let (engine, state, key) = open(common, key).await?;
     let active = engine.pinned(&state, key.number).await?.agent;
     let known = engine.agents(&key.scope);
     if common.json {
@@ -98,8 +99,8 @@ pub async fn agents(common: &Common, key: &Key) -> anyhow::Result<Exit> {
 }
 
 /// `segue sessions model KEY`: the model that answers.
-pub async fn model(common: &Common, key: &Key) -> anyhow::Result<Exit> {
-    let (engine, state) = open(common, key).await?;
+pub async fn model(common: &Common, key: &SessionArg) -> anyhow::Result<Exit> {
+    let (engine, state, key) = open(common, key).await?;
     let model = engine.pinned(&state, key.number).await?.model;
     if common.json {
         json::print(&model_config(&model))?;
@@ -110,8 +111,8 @@ pub async fn model(common: &Common, key: &Key) -> anyhow::Result<Exit> {
 }
 
 /// `segue sessions skills KEY [NAME]`: the skills of a session, or one of them.
-pub async fn skills(common: &Common, key: &Key, name: Option<&str>) -> anyhow::Result<Exit> {
-    let (engine, state) = open(common, key).await?;
+pub async fn skills(common: &Common, key: &SessionArg, name: Option<&str>) -> anyhow::Result<Exit> {
+    let (engine, state, key) = open(common, key).await?;
     let snapshot = engine.pinned(&state, key.number).await?.skills;
     let Some(name) = name else {
         if common.json {
@@ -136,11 +137,12 @@ pub async fn skills(common: &Common, key: &Key, name: Option<&str>) -> anyhow::R
     Ok(Exit::Done)
 }
 
-async fn open(common: &Common, key: &Key) -> anyhow::Result<(Engine, Arc<State>)> {
+async fn open(common: &Common, key: &SessionArg) -> anyhow::Result<(Engine, Arc<State>, Key)> {
     let engine = setup::engine(common, Absent::Empty).await?;
+    let key = setup::session_or_latest(&engine, Some(key)).await?;
     let state = engine.state(&key.scope).await?;
     if state.live(key.number).is_none() {
-        return Err(missing(key).into());
+        return Err(missing(&key).into());
     }
-    Ok((engine, state))
+    Ok((engine, state, key))
 }

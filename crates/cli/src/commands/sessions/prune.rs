@@ -1,10 +1,10 @@
 //! `segue sessions prune`: what is past its time goes, and is shown before if asked.
 
-use super::ask;
+use super::{ask, delete};
 use crate::args::Common;
 use crate::sessions_args::Prune;
 use crate::setup::{self, Absent};
-use crate::{Exit, json, layout, out};
+use crate::{Exit, json, out};
 use segue_core::retention::Forewarned;
 use segue_core::session::Number;
 use segue_engine::Request;
@@ -16,9 +16,13 @@ pub async fn run(common: &Common, bounds: Prune) -> anyhow::Result<Exit> {
     let Prune { scope, limit, older_than, larger_than, dry_run } = bounds;
     let count_max = limit.map(|limit| limit as usize);
     let keep = Retention { count_max, age_max: older_than, bytes_max: larger_than };
+    let scope = setup::scope_or_last(&engine, scope.as_ref()).await?;
     let going = engine.past_retention(&scope, &keep, engine.now()).await?;
     if !dry_run {
         let sessions: Vec<Number> = going.iter().map(|going| going.session).collect();
+        if !common.json {
+            delete::tell(&engine, &*engine.state(&scope).await?, &sessions).await?;
+        }
         return ask(common, &engine, &scope, &Request::Retire(sessions, Forewarned::No)).await;
     }
     let state = engine.state(&scope).await?;
@@ -36,14 +40,9 @@ pub async fn run(common: &Common, bounds: Prune) -> anyhow::Result<Exit> {
     if going.is_empty() {
         out::line("Nothing would go.")?;
     }
-    let zone = engine.config().time_zone_for(&scope, None);
     for going in &going {
-        let at = layout::time(going.updated_at, &zone);
-        out::line(format!(
-            "{} would go (past its {}; last used {at})",
-            state.key(going.session),
-            going.past.name()
-        ))?;
+        let session = delete::summary(&engine, &engine.describe(&state, going.session).await?);
+        out::line(format!("{session}: would go (past its {})", going.past.name()))?;
     }
     Ok(Exit::Done)
 }

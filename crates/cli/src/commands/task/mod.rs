@@ -22,19 +22,27 @@ use std::path::Path;
 
 pub async fn run(common: &Common, task: Task) -> anyhow::Result<Exit> {
     let (scope, verb) = match task {
-        Task::Start { scope, description } => {
+        Task::Start { given } => {
+            let (scope, description) = scope_and_words(given)?;
             let description = match description.as_deref() {
                 Some("-") => Some(Description::new(&read_words()?)?),
                 given => given.map(Description::new).transpose()?,
             };
             let engine = setup::engine(common, Absent::Make).await?;
+            let scope = setup::scope_or_last(&engine, scope.as_ref()).await?;
             let verb = TaskVerb::Start { description, message: None, cut: None };
             return done(common, act(&engine, &scope, verb).await?);
         }
         Task::Ask { scope, question } => (scope, TaskVerb::Ask { question }),
         Task::Finish { scope, summary } => (scope, TaskVerb::Finish { summary }),
-        Task::Abort { scope, reason } => (scope, TaskVerb::Abort { reason }),
-        Task::Compact { scope, summary } => (scope, TaskVerb::Compact { summary, kind: None }),
+        Task::Abort { given } => {
+            let (scope, reason) = scope_and_words(given)?;
+            (scope, TaskVerb::Abort { reason: reason.unwrap_or_default() })
+        }
+        Task::Compact { given } => {
+            let (scope, summary) = scope_and_words(given)?;
+            (scope, TaskVerb::Compact { summary: summary.unwrap_or_default(), kind: None })
+        }
         Task::Flush { scope } => (scope, TaskVerb::Flush),
         Task::Incorporate { scope } => (scope, TaskVerb::Incorporate { messages: None }),
         Task::Note { scope, text, kind } => {
@@ -66,20 +74,38 @@ pub async fn run(common: &Common, task: Task) -> anyhow::Result<Exit> {
             (scope, observe(Observation::Relations { edges: vec![edge] }))
         }
         Task::Resume { scope } => {
-            let engine = setup::engine(common, Absent::Empty).await?;
-            engine.state(&scope).await?;
+            let (engine, scope) = open(common, scope.as_ref()).await?;
             let outcome = engine.come_back(&scope, engine.now()).await?;
             return done(common, outcome);
         }
-        Task::Status { scope } => return read::status(common, &scope).await,
-        Task::Log { scope, task } => return read::log(common, &scope, task).await,
-        Task::Show { scope, task } => return read::show(common, &scope, task).await,
-        Task::Graph { scope, task } => return read::graph(common, &scope, task).await,
+        Task::Status { scope } => return read::status(common, scope.as_ref()).await,
+        Task::Log { scope, task } => return read::log(common, scope.as_ref(), task).await,
+        Task::Show { scope, task } => return read::show(common, scope.as_ref(), task).await,
+        Task::Graph { scope, task } => return read::graph(common, scope.as_ref(), task).await,
     };
-    let engine = setup::engine(common, Absent::Empty).await?;
-    engine.state(&scope).await?;
+    let (engine, scope) = open(common, scope.as_ref()).await?;
     let outcome = act(&engine, &scope, verb).await?;
     done(common, outcome)
+}
+
+/// Opens the engine, and finds the scope: a mistyped one must not be made.
+async fn open(common: &Common, scope: Option<&scope::Key>) -> anyhow::Result<(Engine, scope::Key)> {
+    let engine = setup::engine(common, Absent::Empty).await?;
+    let scope = setup::scope_or_last(&engine, scope).await?;
+    engine.state(&scope).await?;
+    Ok((engine, scope))
+}
+
+/// Tells a scope from words: one argument alone is the scope if it looks like one (`agent:...`).
+fn scope_and_words(given: Vec<String>) -> anyhow::Result<(Option<scope::Key>, Option<String>)> {
+    let mut given = given.into_iter();
+    Ok(match (given.next(), given.next()) {
+        (Some(scope), Some(words)) => (Some(scope.parse()?), Some(words)),
+        (Some(one), None) if one.contains(':') && !one.contains(char::is_whitespace) => {
+            (Some(one.parse()?), None)
+        }
+        (words, _) => (None, words),
+    })
 }
 
 fn observe(observation: Observation) -> TaskVerb {

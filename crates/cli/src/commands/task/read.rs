@@ -1,7 +1,7 @@
 //! Reading tasks back.
 
+use super::open;
 use crate::args::Common;
-use crate::setup::{self, Absent};
 use crate::{Exit, Missing, json, layout, out};
 use segue_core::entry::Seq;
 use segue_core::scope;
@@ -12,10 +12,6 @@ use segue_engine::Engine;
 use segue_engine::tasks::record::Kept;
 use serde_json::{Value, json};
 
-async fn open(common: &Common) -> anyhow::Result<Engine> {
-    setup::engine(common, Absent::Empty).await
-}
-
 async fn chosen(engine: &Engine, scope: &scope::Key, task: Option<u64>) -> anyhow::Result<TaskId> {
     let found = match task {
         Some(number) => Some(TaskId(Seq(number))),
@@ -24,8 +20,8 @@ async fn chosen(engine: &Engine, scope: &scope::Key, task: Option<u64>) -> anyho
     found.ok_or_else(|| Missing(format!("there is no task in {scope}: `segue task start` begins one")).into())
 }
 
-pub async fn status(common: &Common, scope: &scope::Key) -> anyhow::Result<Exit> {
-    let engine = open(common).await?;
+pub async fn status(common: &Common, scope: Option<&scope::Key>) -> anyhow::Result<Exit> {
+    let (engine, scope) = &open(common, scope).await?;
     let state = engine.state(scope).await?;
     let task = state.latest().and_then(|latest| Some((latest, state.extras.tasks.get(&latest)?)));
     let shown = engine.show_task(scope, None).await?;
@@ -60,10 +56,9 @@ pub async fn status(common: &Common, scope: &scope::Key) -> anyhow::Result<Exit>
     Ok(Exit::Done)
 }
 
-pub async fn log(common: &Common, scope: &scope::Key, task: Option<u64>) -> anyhow::Result<Exit> {
-    let engine = open(common).await?;
-    engine.state(scope).await?;
-    let task = chosen(&engine, scope, task).await?;
+pub async fn log(common: &Common, scope: Option<&scope::Key>, task: Option<u64>) -> anyhow::Result<Exit> {
+    let (engine, scope) = &open(common, scope).await?;
+    let task = chosen(engine, scope, task).await?;
     let kept = engine.kept_of(scope, task).await?;
     let lines = engine.narrative(scope, task).await?;
     if lines.is_empty() && kept.is_none() {
@@ -96,9 +91,8 @@ pub async fn log(common: &Common, scope: &scope::Key, task: Option<u64>) -> anyh
     Ok(Exit::Done)
 }
 
-pub async fn show(common: &Common, scope: &scope::Key, task: Option<u64>) -> anyhow::Result<Exit> {
-    let engine = open(common).await?;
-    engine.state(scope).await?;
+pub async fn show(common: &Common, scope: Option<&scope::Key>, task: Option<u64>) -> anyhow::Result<Exit> {
+    let (engine, scope) = &open(common, scope).await?;
     let mut kept = engine.kept(scope).await?;
     if let Some(number) = task {
         kept.retain(|kept| kept.commit.task == TaskId(Seq(number)));
@@ -163,10 +157,9 @@ fn kept_as_markdown(kept: &Kept) -> String {
     page
 }
 
-pub async fn graph(common: &Common, scope: &scope::Key, task: Option<u64>) -> anyhow::Result<Exit> {
-    let engine = open(common).await?;
-    engine.state(scope).await?;
-    let task = chosen(&engine, scope, task).await?;
+pub async fn graph(common: &Common, scope: Option<&scope::Key>, task: Option<u64>) -> anyhow::Result<Exit> {
+    let (engine, scope) = &open(common, scope).await?;
+    let task = chosen(engine, scope, task).await?;
     let Some(graph) = engine.graph(scope, task).await? else {
         return Err(Missing(format!("there is no task {task} in {scope}")).into());
     };
