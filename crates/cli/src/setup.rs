@@ -194,6 +194,7 @@ pub fn locate(url: &str) -> anyhow::Result<Location> {
         Location::Sqlite(path) => Location::Sqlite(expand(&path)),
         Location::Files(path) => Location::Files(expand(&path)),
         Location::Memory => Location::Memory,
+        Location::Postgres(url) => Location::Postgres(url),
     })
 }
 
@@ -201,7 +202,7 @@ pub fn locate(url: &str) -> anyhow::Result<Location> {
 pub fn is_there(location: &Location) -> bool {
     match location {
         Location::Sqlite(path) | Location::Files(path) => path.exists(),
-        Location::Memory => true,
+        Location::Memory | Location::Postgres(_) => true,
     }
 }
 

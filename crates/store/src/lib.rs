@@ -1,7 +1,7 @@
 //! Where the log of Segue is kept.
 //!
 //! One contract, [`Store`], split by what a back end can do; stores that pass the same `conformance` suite: in [`memory`], in
-//! [`sqlite`] (the default) and in [`files`] that a person can read. [`verify`] checks any of them.
+//! [`sqlite`] (the default), in [`files`] that a person can read, and in `postgres` for many nodes. [`verify`] checks any of them.
 
 mod commits;
 #[cfg(feature = "conformance")]
@@ -11,6 +11,8 @@ pub mod error;
 pub mod files;
 pub mod leases;
 pub mod memory;
+#[cfg(feature = "postgres")]
+pub mod postgres;
 pub mod private;
 pub mod search;
 pub mod settle;

@@ -23,11 +23,13 @@ pub enum Location {
     Sqlite(PathBuf),
     /// In files below a folder.
     Files(PathBuf),
+    /// In a PostgreSQL database, by its URL.
+    Postgres(String),
 }
 
 /// The text does not name a store.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("'{0}' names no store: it is sqlite:PATH, files:DIR or memory:")]
+#[error("'{0}' names no store: it is sqlite:PATH, files:DIR, postgres://USER@HOST/DATABASE or memory:")]
 pub struct NotALocation(String);
 
 impl FromStr for Location {
@@ -41,6 +43,7 @@ impl FromStr for Location {
             ("sqlite" | "files", "") => Err(wrong()),
             ("sqlite", path) => Ok(Self::Sqlite(path.into())),
             ("files", path) => Ok(Self::Files(path.into())),
+            ("postgres" | "postgresql", rest) if rest.starts_with("//") => Ok(Self::Postgres(url.to_owned())),
             _ => Err(wrong()),
         }
     }
@@ -52,6 +55,7 @@ impl fmt::Display for Location {
             Self::Memory => f.write_str("memory:"),
             Self::Sqlite(path) => write!(f, "sqlite:{}", path.display()),
             Self::Files(path) => write!(f, "files:{}", path.display()),
+            Self::Postgres(url) => f.write_str(&without_password(url)),
         }
     }
 }
@@ -73,11 +77,26 @@ impl Location {
                 }
                 Ok(Arc::new(crate::sqlite::Sqlite::open(path)?))
             }
-            #[cfg(not(all(feature = "files", feature = "sqlite")))]
+            #[cfg(feature = "postgres")]
+            Self::Postgres(url) => Ok(Arc::new(crate::postgres::Postgres::open(url)?)),
+            #[cfg(not(all(feature = "files", feature = "sqlite", feature = "postgres")))]
             other => Err(Error::unavailable(
                 format!("{other} cannot be opened"),
-                "this build leaves the store out: its feature is `sqlite` or `files`",
+                "this build leaves the store out: its feature is `sqlite`, `files` or `postgres`",
             )),
         }
+    }
+}
+
+/// Takes the password and the settings out of a URL, for messages.
+pub(crate) fn without_password(url: &str) -> String {
+    let Some((scheme, rest)) = url.split_once("://") else { return "(not a URL)".to_owned() };
+    let rest = rest.split_once('?').map_or(rest, |(rest, _)| rest);
+    match rest.rsplit_once('@') {
+        Some((who, host)) => {
+            let user = who.split_once(':').map_or(who, |(user, _)| user);
+            format!("{scheme}://{user}@{host}")
+        }
+        None => format!("{scheme}://{rest}"),
     }
 }

@@ -104,7 +104,8 @@ pub fn inspect(snapshot: &mut dyn Snapshot, scope: &Key) -> Result<Report, Error
     Ok(report)
 }
 
-fn message_id(record: &Record) -> Option<MessageId> {
+/// Returns the channel's id of a message or a command.
+pub(crate) fn message_id(record: &Record) -> Option<MessageId> {
     match record.body().ok()? {
         Body::Message(_, message) => message.message_id,
         Body::Command(spoken) => spoken.message_id,

@@ -17,7 +17,7 @@ fn places_where_nothing_can_be_kept() {
          replay talk.jsonl --store sqlite:folder
          replay talk.jsonl --store sqlite:
          replay talk.jsonl --store log.db
-         replay talk.jsonl --store postgres://localhost/segue
+         replay talk.jsonl --store postgres://me:secret@127.0.0.1:1/segue
          scopes --store sqlite:file"
     ));
     assert_eq!(fs::read(world.path("file")).unwrap(), b"just a file");

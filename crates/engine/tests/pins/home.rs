@@ -61,7 +61,7 @@ impl Home {
         let location = match store.parse().unwrap() {
             Location::Sqlite(path) => Location::Sqlite(folder.path().join(path)),
             Location::Files(path) => Location::Files(folder.path().join(path)),
-            Location::Memory => Location::Memory,
+            other @ (Location::Memory | Location::Postgres(_)) => other,
         };
         let store = location.open().unwrap();
         let engine = engine(&store, folder.path(), settings).await;

@@ -57,28 +57,32 @@ macro_rules! conformance_tests {
 
         #[test]
         fn random_operations_do_what_the_naive_model_says() {
-            $crate::conformance::suite::random_operations(&|| Box::new($bench));
+            $crate::conformance::suite::random_operations($crate::conformance::suite::CASES, &|| Box::new($bench));
         }
 
         #[test]
         fn c7_c8_random_work_on_tasks_folds_to_what_is_stored() {
-            $crate::conformance::suite::random_work_on_tasks(&|| Box::new($bench));
+            $crate::conformance::suite::random_work_on_tasks($crate::conformance::suite::CASES, &|| Box::new($bench));
         }
     };
 }
 
 /// How many random sequences each store runs; `SEGUE_CASES` says otherwise.
-const CASES: u32 = 2_000;
+pub const CASES: u32 = 2_000;
 
-pub fn random_operations(make: &dyn Fn() -> Box<dyn Bench>) {
-    let cases = std::env::var("SEGUE_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(CASES);
+fn asked_cases(usual: u32) -> u32 {
+    std::env::var("SEGUE_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(usual)
+}
+
+pub fn random_operations(cases: u32, make: &dyn Fn() -> Box<dyn Bench>) {
+    let cases = asked_cases(cases);
     let config = proptest::test_runner::Config {
         cases,
         failure_persistence: None,
         max_shrink_iters: 2_000,
         ..Default::default()
     };
-    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let mut runner = proptest::test_runner::TestRunner::new(config);
     let operations = super::operations::any_operations();
     let result = runner.run(&operations, |operations: Vec<Operation>| {
@@ -100,15 +104,15 @@ pub fn random_operations(make: &dyn Fn() -> Box<dyn Bench>) {
 }
 
 /// Random work on tasks; a quarter as many sequences, because each is longer.
-pub fn random_work_on_tasks(make: &dyn Fn() -> Box<dyn Bench>) {
-    let cases = std::env::var("SEGUE_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(CASES) / 4;
+pub fn random_work_on_tasks(cases: u32, make: &dyn Fn() -> Box<dyn Bench>) {
+    let cases = asked_cases(cases) / 4;
     let config = proptest::test_runner::Config {
         cases,
         failure_persistence: None,
         max_shrink_iters: 2_000,
         ..Default::default()
     };
-    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let mut runner = proptest::test_runner::TestRunner::new(config);
     let result = runner.run(&super::tasks::any_steps(), |steps| {
         let bench = make();

@@ -1,0 +1,131 @@
+//! What PostgreSQL says went wrong, by what the caller can do about it.
+
+use crate::error::Error;
+use segue_core::segment;
+use tokio_postgres::error::SqlState;
+
+/// Says that the database is in the way.
+pub(super) fn unavailable(what: impl Into<String>, why: impl ToString) -> Error {
+    Error::unavailable(what, why)
+}
+
+/// Why a statement failed.
+#[derive(Debug)]
+pub(super) enum Failure {
+    /// The driver says why.
+    Driver(tokio_postgres::Error),
+    /// What was to be written cannot be.
+    Ours(Error),
+}
+
+impl From<tokio_postgres::Error> for Failure {
+    fn from(error: tokio_postgres::Error) -> Self {
+        Self::Driver(error)
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self::Ours(error)
+    }
+}
+
+impl<T> OrFault<T> for Result<T, Failure> {
+    fn or_fault(self) -> Result<T, Error> {
+        self.map_err(|failure| match failure {
+            Failure::Driver(error) => fault(&error),
+            Failure::Ours(error) => error,
+        })
+    }
+}
+
+/// Turns the errors of the driver into ours.
+pub(super) trait OrFault<T> {
+    fn or_fault(self) -> Result<T, Error>;
+}
+
+impl<T> OrFault<T> for Result<T, tokio_postgres::Error> {
+    fn or_fault(self) -> Result<T, Error> {
+        self.map_err(|error| fault(&error))
+    }
+}
+
+impl<T> OrFault<T> for Result<T, deadpool_postgres::PoolError> {
+    fn or_fault(self) -> Result<T, Error> {
+        use deadpool_postgres::PoolError;
+        self.map_err(|error| match error {
+            PoolError::Timeout(_) => unavailable(
+                "all connections to PostgreSQL are in use",
+                "wait, or raise pool=N in the store's URL",
+            ),
+            PoolError::Backend(error) => fault(&error),
+            other => unavailable("PostgreSQL cannot be reached", other),
+        })
+    }
+}
+
+/// Turns an error of the driver into ours, with a hint where one helps.
+pub(super) fn fault(error: &tokio_postgres::Error) -> Error {
+    let Some(said) = error.as_db_error() else {
+        return unavailable("PostgreSQL cannot be reached", reason(error));
+    };
+    let message = said.message();
+    let code = said.code();
+    if code.code() == "SG001" {
+        let segment = said.detail().and_then(|detail| detail.parse().ok()).unwrap_or(0);
+        return Error::Sealed { segment: segment::Number(segment) };
+    }
+    let hint = match *code {
+        SqlState::INVALID_PASSWORD | SqlState::INVALID_AUTHORIZATION_SPECIFICATION => {
+            "check user and password in the store's URL"
+        }
+        SqlState::INVALID_CATALOG_NAME => "create the database first: createdb NAME",
+        SqlState::INSUFFICIENT_PRIVILEGE => {
+            "the user needs CREATE on the schema and all rights on Segue's tables"
+        }
+        SqlState::READ_ONLY_SQL_TRANSACTION => {
+            "this server only answers reads: name the primary, or add target_session_attrs=read-write to the URL"
+        }
+        SqlState::DISK_FULL => "the database's disk is full: free some space; nothing was changed",
+        SqlState::TOO_MANY_CONNECTIONS => "lower pool=N in the store's URL, or use a connection pooler",
+        SqlState::ADMIN_SHUTDOWN | SqlState::CRASH_SHUTDOWN | SqlState::CANNOT_CONNECT_NOW => {
+            "the server is stopping or starting: try again"
+        }
+        SqlState::QUERY_CANCELED => "somebody cancelled the statement",
+        SqlState::UNDEFINED_TABLE => "a table of Segue's is missing: was the schema changed by hand?",
+        _ => "",
+    };
+    match hint {
+        "" => unavailable("PostgreSQL refused", format!("{message} ({})", code.code())),
+        hint => unavailable(format!("PostgreSQL says: {message}"), hint),
+    }
+}
+
+/// Tells whether an append may have been committed although it failed: the connection broke on the way.
+pub(super) fn is_lost(error: &tokio_postgres::Error) -> bool {
+    match error.code() {
+        // The server answered, so the transaction is not there; unless it was told to go away while it committed.
+        Some(code) => matches!(
+            *code,
+            SqlState::ADMIN_SHUTDOWN
+                | SqlState::CRASH_SHUTDOWN
+                | SqlState::CONNECTION_FAILURE
+                | SqlState::TRANSACTION_RESOLUTION_UNKNOWN
+        ),
+        None => true,
+    }
+}
+
+/// Says why, with what is behind it: the driver's own words often end before the reason.
+fn reason(error: &tokio_postgres::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = std::error::Error::source(error);
+    while let Some(inner) = source {
+        let inner_text = inner.to_string();
+        if !text.contains(&inner_text) {
+            text = format!("{text}: {inner_text}");
+        }
+        source = inner.source();
+    }
+    text
+}

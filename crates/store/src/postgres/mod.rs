@@ -1,0 +1,373 @@
+//! A store in PostgreSQL, for many stateless nodes on one database.
+//!
+//! Every key begins with the scope, and every table is hash-partitioned by it. A turn is one statement and one round trip,
+//! guarded by the scope's head: two nodes on one scope never both succeed. Sealed segments are guarded by triggers, also
+//! against other programs.
+
+mod append;
+mod audit;
+mod connect;
+mod embeddings;
+mod fault;
+mod inspect;
+mod migrate;
+mod named;
+mod query;
+mod rows;
+mod search;
+mod sweep;
+mod watch;
+
+use crate::commits::{Commit, Position};
+use crate::error::Error;
+use crate::leases::Leased;
+use crate::search::{Postings, Term, TokenKey};
+use crate::store::{Catalog, Embeddings, Leases, Log, Maintenance, Search, Store, Values, Watch};
+use crate::types::{Append, AppendId, Embedding, Page, Reading, ScopePage, Subject};
+use crate::values::Value;
+use crate::verify::Report;
+use async_trait::async_trait;
+use connect::{Connection, Statements, Target};
+use deadpool_postgres::Pool;
+use fault::OrFault;
+use segue_core::Timestamp;
+use segue_core::entry::{Record, Seq};
+use segue_core::message::MessageId;
+use segue_core::scope::Key;
+use segue_core::segment;
+use segue_core::state::State;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use tokio::sync::{Notify, OnceCell, watch as channel};
+
+/// A store in a PostgreSQL database.
+pub struct Postgres {
+    shared: Arc<Shared>,
+    target: Arc<Target>,
+    committed: Arc<Notify>,
+    /// Told separately, so that neither of the two tasks takes the other's news.
+    announced: Arc<Notify>,
+}
+
+/// What the store's tasks use, too.
+struct Shared {
+    pool: Pool,
+    statements: Statements,
+    ready: OnceCell<()>,
+    key: OnceCell<TokenKey>,
+    following: AtomicBool,
+    news: channel::Sender<Position>,
+}
+
+/// Takes a connection; the first one brings the database to the newest schema.
+async fn connection(shared: &Shared) -> Result<Connection, Error> {
+    let mut client = shared.pool.get().await.or_fault()?;
+    shared.ready.get_or_try_init(|| migrate::migrate(&mut client)).await?;
+    Ok(Connection { client, statements: shared.statements })
+}
+
+impl Postgres {
+    /// Opens a store by its URL, `postgres://user:password@host:port/database`. It connects when it is first used.
+    pub fn open(url: &str) -> Result<Self, Error> {
+        let target = Arc::new(Target::parse(url)?);
+        let shared = Arc::new(Shared {
+            pool: target.pool()?,
+            statements: target.statements,
+            ready: OnceCell::new(),
+            key: OnceCell::new(),
+            following: AtomicBool::new(false),
+            news: channel::Sender::new(Position::START),
+        });
+        Ok(Self { shared, target, committed: Arc::default(), announced: Arc::default() })
+    }
+
+    /// Returns the URL without its password.
+    pub fn shown(&self) -> &str {
+        &self.target.shown
+    }
+
+    async fn connection(&self) -> Result<Connection, Error> {
+        self.follow();
+        connection(&self.shared).await
+    }
+
+    /// Starts the tasks that watch, once. They run as long as the store is open.
+    fn follow(&self) {
+        if self.shared.following.load(Ordering::Relaxed) {
+            return;
+        }
+        let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
+        if self.shared.following.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        let heard = Arc::new(Notify::new());
+        let weak = Arc::downgrade(&self.shared);
+        runtime.spawn(watch::follow(weak.clone(), Arc::clone(&self.committed), Arc::clone(&heard)));
+        runtime.spawn(watch::announce(weak.clone(), Arc::clone(&self.announced)));
+        runtime.spawn(watch::listen(weak, Arc::clone(&self.target), heard));
+    }
+
+    /// Brings the index of a scope up to an entry, step by step.
+    async fn index(&self, key: TokenKey, scope: &Key, head: Seq) -> Result<(), Error> {
+        loop {
+            let (db, of) = (self.connection().await?, scope.clone());
+            let through = detached(async move { search::step(&db, &key, &of).await }).await??;
+            if through >= head || through == Seq::ZERO {
+                return Ok(());
+            }
+        }
+    }
+
+    fn tell(&self) {
+        self.committed.notify_one();
+        self.announced.notify_one();
+    }
+}
+
+impl Drop for Postgres {
+    fn drop(&mut self) {
+        // The tasks wait for news; they find that there is nothing left to watch.
+        self.tell();
+    }
+}
+
+/// Runs in a task of its own: a caller that goes away must not leave a connection in the middle of a transaction.
+async fn detached<T: Send + 'static>(work: impl Future<Output = T> + Send + 'static) -> Result<T, Error> {
+    tokio::spawn(work).await.map_err(append::unknown)
+}
+
+#[async_trait]
+impl Log for Postgres {
+    async fn load(&self, scope: &Key) -> Result<Option<Arc<State>>, Error> {
+        rows::load(&self.connection().await?, scope).await
+    }
+
+    async fn head(&self, scope: &Key) -> Result<Option<Seq>, Error> {
+        query::head(&self.connection().await?, scope).await
+    }
+
+    async fn append(&self, append: Append) -> Result<(), Error> {
+        let db = self.connection().await?;
+        let task = detached(async move { append::append(&db, &append).await });
+        let done = match tokio::time::timeout(connect::ANSWER_MAX, task).await {
+            Ok(done) => done.and_then(|done| done),
+            Err(_) => Err(append::unknown("no answer yet")),
+        };
+        if done.is_ok() {
+            self.tell();
+        }
+        done
+    }
+
+    async fn append_many(&self, appends: Vec<Append>) -> (usize, Result<(), Error>) {
+        let mut written = 0;
+        let mut rest = appends.into_iter().peekable();
+        while rest.peek().is_some() {
+            let batch: Vec<Append> = rest.by_ref().take(append::BATCH_MAX).collect();
+            let db = match self.connection().await {
+                Ok(db) => db,
+                Err(error) => return (written, Err(error)),
+            };
+            let task = detached(async move {
+                let done = append::together(&db, &batch).await;
+                (done, batch)
+            });
+            let (done, batch) = match task.await {
+                Ok(done) => done,
+                Err(error) => return (written, Err(error)),
+            };
+            match done {
+                Ok(append::Together::Written) => {
+                    written += batch.len();
+                    self.tell();
+                }
+                // One of them cannot be written, or nobody knows: each is sent by itself, which is never done twice.
+                Ok(append::Together::Not) => {
+                    for append in batch {
+                        if let Err(error) = self.append(append).await {
+                            return (written, Err(error));
+                        }
+                        written += 1;
+                    }
+                }
+                Err(error) => return (written, Err(error)),
+            }
+        }
+        (written, Ok(()))
+    }
+
+    async fn appended(&self, scope: &Key, after: Seq, id: AppendId) -> Result<Option<Seq>, Error> {
+        query::appended(&self.connection().await?, scope, after, id).await
+    }
+
+    async fn seen(&self, scope: &Key, id: &MessageId) -> Result<Option<Seq>, Error> {
+        query::seen(&self.connection().await?, scope, id).await
+    }
+
+    async fn get(&self, scope: &Key, seq: Seq) -> Result<Option<Record>, Error> {
+        query::get(&self.connection().await?, scope, seq).await
+    }
+
+    async fn read(&self, scope: &Key, reading: &Reading) -> Result<Vec<Record>, Error> {
+        query::read(&self.connection().await?, scope, reading).await
+    }
+
+    async fn read_many(&self, scope: &Key, readings: &[Reading]) -> Result<Vec<Vec<Record>>, Error> {
+        let db = self.connection().await?;
+        let mut all = Vec::with_capacity(readings.len());
+        for reading in readings {
+            all.push(query::read(&db, scope, reading).await?);
+        }
+        Ok(all)
+    }
+
+    async fn tail(&self, scope: &Key, after: Seq, limit: usize) -> Result<Vec<Record>, Error> {
+        query::tail(&self.connection().await?, scope, after, limit).await
+    }
+
+    async fn count_before(
+        &self,
+        scope: &Key,
+        seq: Seq,
+        segments: &[segment::Number],
+    ) -> Result<Vec<(segment::Number, u32)>, Error> {
+        query::count_before(&self.connection().await?, scope, seq, segments).await
+    }
+}
+
+#[async_trait]
+impl Catalog for Postgres {
+    async fn scopes(&self, page: &Page) -> Result<ScopePage, Error> {
+        query::scopes(&self.connection().await?, page).await
+    }
+}
+
+#[async_trait]
+impl Search for Postgres {
+    async fn postings(&self, scope: &Key, terms: &[Term]) -> Result<Postings, Error> {
+        let db = self.connection().await?;
+        let key = *self.shared.key.get_or_try_init(|| search::key(&db)).await?;
+        if let Some(head) = search::behind(&db, scope).await? {
+            match self.index(key, scope, head).await {
+                Ok(()) => {}
+                // The database only answers reads: then the log itself is read.
+                Err(Error::Unavailable { .. }) => return crate::search::scan(self, scope, terms).await,
+                Err(error) => return Err(error),
+            }
+        }
+        search::postings(&db, &key, scope, terms).await
+    }
+}
+
+#[async_trait]
+impl Embeddings for Postgres {
+    async fn get(&self, scope: &Key, subjects: &[Subject]) -> Result<Vec<Embedding>, Error> {
+        embeddings::get(&self.connection().await?, scope, subjects).await
+    }
+
+    async fn tail(&self, scope: &Key, after: Seq, limit: usize) -> Result<Vec<Embedding>, Error> {
+        embeddings::tail(&self.connection().await?, scope, after, limit).await
+    }
+
+    async fn put(&self, scope: &Key, head: Seq, embeddings: Vec<Embedding>) -> Result<(), Error> {
+        let (db, scope) = (self.connection().await?, scope.clone());
+        detached(async move { embeddings::put(&db, &scope, head, &embeddings).await }).await?
+    }
+}
+
+#[async_trait]
+impl Maintenance for Postgres {
+    async fn sweep(&self) -> Result<usize, Error> {
+        let db = self.connection().await?;
+        detached(async move { sweep::sweep(&db).await }).await?
+    }
+
+    async fn inspect(&self, scope: &Key) -> Result<Option<Report>, Error> {
+        inspect::inspect(self.connection().await?, scope.clone()).await.map(Some)
+    }
+
+    async fn audit(&self, scope: Option<&Key>) -> Result<Vec<String>, Error> {
+        audit::audit(&self.connection().await?, scope).await
+    }
+
+    async fn backup(&self, _: &Path) -> Result<(), Error> {
+        Err(Error::Unsupported {
+            store: "PostgreSQL".to_owned(),
+            what: "write a backup to a file: use pg_dump, or `segue move --to sqlite:FILE`".to_owned(),
+        })
+    }
+}
+
+#[async_trait]
+impl Watch for Postgres {
+    async fn position(&self) -> Result<Position, Error> {
+        watch::position(&self.shared).await
+    }
+
+    async fn commits(&self, after: Position, limit: usize) -> Result<Vec<Commit>, Error> {
+        watch::commits(&self.shared, after, limit).await
+    }
+
+    fn subscribe(&self) -> channel::Receiver<Position> {
+        self.follow();
+        self.shared.news.subscribe()
+    }
+}
+
+#[async_trait]
+impl Leases for Postgres {
+    async fn lease(&self, name: &str, holder: &str, ttl: Duration, now: Timestamp) -> Result<Leased, Error> {
+        named::lease(&self.connection().await?, name, holder, ttl, now).await
+    }
+
+    async fn release(&self, name: &str, holder: &str) -> Result<(), Error> {
+        named::release(&self.connection().await?, name, holder).await
+    }
+}
+
+#[async_trait]
+impl Values for Postgres {
+    async fn value(&self, namespace: &str, key: &str, now: Timestamp) -> Result<Option<Value>, Error> {
+        named::get(&self.connection().await?, namespace, key, now).await
+    }
+
+    async fn put_value(&self, namespace: &str, value: Value) -> Result<(), Error> {
+        named::put(&self.connection().await?, namespace, &value).await
+    }
+
+    async fn insert_value(
+        &self,
+        namespace: &str,
+        value: Value,
+        now: Timestamp,
+    ) -> Result<Option<Value>, Error> {
+        named::insert(&self.connection().await?, namespace, &value, now).await
+    }
+
+    async fn delete_value(&self, namespace: &str, key: &str) -> Result<bool, Error> {
+        named::delete(&self.connection().await?, namespace, key).await
+    }
+
+    async fn values(
+        &self,
+        namespace: &str,
+        prefix: &str,
+        after: Option<&str>,
+        limit: usize,
+        now: Timestamp,
+    ) -> Result<Vec<Value>, Error> {
+        named::list(&self.connection().await?, namespace, prefix, after, limit, now).await
+    }
+}
+
+impl Store for Postgres {
+    fn search(&self) -> Option<&dyn Search> {
+        Some(self)
+    }
+
+    fn embeddings(&self) -> Option<&dyn Embeddings> {
+        Some(self)
+    }
+}

@@ -1,0 +1,333 @@
+//! A PostgreSQL cluster in a temporary folder.
+
+use std::fs;
+use std::io;
+use std::net::TcpListener;
+use std::os::unix::fs::chown;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+/// How long a new cluster may take until it answers.
+const READY_MAX: Duration = Duration::from_secs(60);
+
+/// The user that owns everything in the cluster. It has no password: the cluster listens on the loopback address only.
+const USER: &str = "segue";
+
+/// Why a cluster could not be started.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// PostgreSQL is not installed.
+    #[error("PostgreSQL's server programs are not on this machine: install the package postgresql")]
+    Missing,
+    /// A program failed.
+    #[error("{program} failed: {why}")]
+    Failed {
+        /// The program.
+        program: String,
+        /// What it said.
+        why: String,
+    },
+    /// The disk, a folder or a port is in the way.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+}
+
+/// Whether commits wait for the disk. Tests that kill the server need it, others are faster without.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Durability {
+    /// Commits wait for the disk.
+    Synced,
+    /// Commits do not wait.
+    Fast,
+}
+
+/// A database of its own in the cluster that the tests of a process share. It is deleted at the end.
+#[derive(Debug)]
+pub struct Database {
+    cluster: &'static Cluster,
+    name: String,
+    url: String,
+}
+
+impl Database {
+    /// Returns the URL, as a store takes it.
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// Returns the name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Returns the cluster that it is in.
+    pub fn cluster(&self) -> &'static Cluster {
+        self.cluster
+    }
+
+    /// Runs SQL in it, as the owner of everything.
+    pub fn psql(&self, sql: &str) -> Result<String, Error> {
+        self.cluster.psql(&self.name, sql)
+    }
+}
+
+impl Drop for Database {
+    fn drop(&mut self) {
+        // The whole cluster goes at the end of the process, so this is only to save space.
+        drop(self.cluster.psql("postgres", &format!("DROP DATABASE IF EXISTS {} WITH (FORCE)", self.name)));
+    }
+}
+
+/// Makes an empty database in the cluster that the tests of this process share. Nothing if PostgreSQL cannot be had: then the
+/// reason is printed, and the test is to be left out.
+pub fn database() -> Option<Database> {
+    static SHARED: OnceLock<Result<Cluster, Error>> = OnceLock::new();
+    let made = SHARED.get_or_init(|| Cluster::start(Durability::Fast)).as_ref();
+    let made = made.map_err(ToString::to_string).and_then(|cluster| {
+        let name = cluster.create().map_err(|error| error.to_string())?;
+        Ok(Database { cluster, url: cluster.url(&name), name })
+    });
+    match made {
+        Ok(database) => Some(database),
+        Err(why) => {
+            eprintln!("skipped: {why}");
+            None
+        }
+    }
+}
+
+/// A running PostgreSQL server with its own data, gone when it is dropped or the process ends.
+#[derive(Debug)]
+pub struct Cluster {
+    bin: PathBuf,
+    /// Closed with the process, whichever way it ends; see [`watch_over`].
+    _alive: ChildStdin,
+    folder: tempfile::TempDir,
+    port: u16,
+    owner: Option<Owner>,
+    server: Child,
+    databases: AtomicU32,
+}
+
+/// The account that runs the server where we are root: PostgreSQL refuses to run as root.
+#[derive(Debug, Clone, Copy)]
+struct Owner {
+    user: u32,
+    group: u32,
+}
+
+impl Cluster {
+    /// Starts a cluster on a free port and waits until it answers.
+    pub fn start(durability: Durability) -> Result<Self, Error> {
+        let bin = find_binaries().ok_or(Error::Missing)?;
+        let owner = owner()?;
+        let folder = tempfile::Builder::new().prefix("segue-postgres-").tempdir()?;
+        let data = folder.path().join("data");
+        if let Some(owner) = owner {
+            chown(folder.path(), Some(owner.user), Some(owner.group))?;
+        }
+        let initdb = program(&bin, "initdb", owner, folder.path())
+            .args([
+                "--no-sync",
+                "--auth=trust",
+                "--encoding=UTF8",
+                "--locale=C",
+                "--username",
+                USER,
+                "--pgdata",
+            ])
+            .arg(&data)
+            .output()?;
+        succeeded("initdb", &initdb)?;
+        let port = free_port()?;
+        let alive = watch_over(&bin, owner, folder.path())?;
+        let server = spawn(&bin, owner, folder.path(), port, durability)?;
+        let cluster = Self { bin, _alive: alive, folder, port, owner, server, databases: AtomicU32::new(0) };
+        cluster.wait_until_ready()?;
+        Ok(cluster)
+    }
+
+    /// Creates an empty database and returns its name.
+    pub fn create(&self) -> Result<String, Error> {
+        let name = format!("segue_{}", self.databases.fetch_add(1, Ordering::Relaxed) + 1);
+        self.psql("postgres", &format!("CREATE DATABASE {name}"))?;
+        Ok(name)
+    }
+
+    /// Returns the process id of the server.
+    pub fn pid(&self) -> u32 {
+        self.server.id()
+    }
+
+    /// Returns the URL of a database.
+    pub fn url(&self, database: &str) -> String {
+        format!("postgres://{USER}@127.0.0.1:{}/{database}", self.port)
+    }
+
+    /// Returns the port on the loopback address.
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// Runs SQL as the owner of everything and returns what it prints, unaligned, without headers.
+    pub fn psql(&self, database: &str, sql: &str) -> Result<String, Error> {
+        let output = program(&self.bin, "psql", self.owner, self.folder.path())
+            .args(["--no-psqlrc", "--quiet", "--tuples-only", "--no-align", "--set", "ON_ERROR_STOP=1"])
+            .args(["--host", "127.0.0.1", "--port", &self.port.to_string(), "--username", USER])
+            .args(["--dbname", database, "--command", sql])
+            .output()?;
+        succeeded("psql", &output)?;
+        Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+    }
+
+    /// Stops the server at once, as a crash does, and starts it again on the same data.
+    pub fn crash_and_restart(&mut self, durability: Durability) -> Result<(), Error> {
+        self.stop();
+        self.server = spawn(&self.bin, self.owner, self.folder.path(), self.port, durability)?;
+        self.wait_until_ready()
+    }
+
+    fn wait_until_ready(&self) -> Result<(), Error> {
+        let began = Instant::now();
+        while began.elapsed() < READY_MAX {
+            let asked = program(&self.bin, "psql", self.owner, self.folder.path())
+                .args(["--no-psqlrc", "--quiet", "--host", "127.0.0.1", "--port", &self.port.to_string()])
+                .args(["--username", USER, "--dbname", "postgres", "--command", "SELECT pg_sleep(0)"])
+                .stdout(Stdio::null())
+                .stderr(Stdio::null())
+                .status()?;
+            if asked.success() {
+                return Ok(());
+            }
+        }
+        let log = fs::read_to_string(self.folder.path().join("log")).unwrap_or_default();
+        Err(Error::Failed { program: "postgres".to_owned(), why: log })
+    }
+
+    /// Stops the server without waiting for its clients.
+    fn stop(&mut self) {
+        let stopped = program(&self.bin, "pg_ctl", self.owner, self.folder.path())
+            .args(["stop", "--mode=immediate", "--wait", "--silent", "--pgdata"])
+            .arg(self.folder.path().join("data"))
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .status();
+        if !stopped.is_ok_and(|status| status.success()) {
+            // Nothing more can be done for it here.
+            let _ = self.server.kill();
+        }
+        let _ = self.server.wait();
+    }
+}
+
+impl Drop for Cluster {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+/// Starts a shell that stops the server and removes its folder when this process ends: it reads until nobody writes any more.
+fn watch_over(bin: &Path, owner: Option<Owner>, folder: &Path) -> Result<ChildStdin, Error> {
+    let script = "while read -r _; do :; done
+        \"$0\" stop --mode=immediate --silent --pgdata \"$1/data\"; rm -rf \"$1\"";
+    let mut shell = Command::new("sh");
+    shell.arg("-c").arg(script).arg(bin.join("pg_ctl")).arg(folder).process_group(0);
+    if let Some(owner) = owner {
+        shell.uid(owner.user).gid(owner.group);
+    }
+    let mut shell = shell
+        .current_dir(folder)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()?;
+    shell.stdin.take().ok_or(Error::Missing)
+}
+
+fn spawn(
+    bin: &Path,
+    owner: Option<Owner>,
+    folder: &Path,
+    port: u16,
+    durability: Durability,
+) -> Result<Child, Error> {
+    let log = fs::File::create(folder.join("log"))?;
+    let sync = match durability {
+        Durability::Synced => "on",
+        Durability::Fast => "off",
+    };
+    let mut server = program(bin, "postgres", owner, folder);
+    server.arg("-D").arg(folder.join("data")).args(["-h", "127.0.0.1", "-p", &port.to_string()]);
+    server.arg("-k").arg(folder);
+    for setting in [&format!("fsync={sync}"), &format!("synchronous_commit={sync}"), "max_connections=300"] {
+        server.args(["-c", setting]);
+    }
+    Ok(server.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log).spawn()?)
+}
+
+fn program(bin: &Path, name: &str, owner: Option<Owner>, folder: &Path) -> Command {
+    let mut command = Command::new(bin.join(name));
+    command.current_dir(folder).env("LC_ALL", "C");
+    if let Some(owner) = owner {
+        command.uid(owner.user).gid(owner.group);
+    }
+    command
+}
+
+fn succeeded(program: &str, output: &std::process::Output) -> Result<(), Error> {
+    match output.status.success() {
+        true => Ok(()),
+        false => {
+            let why = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+            Err(Error::Failed { program: program.to_owned(), why })
+        }
+    }
+}
+
+/// Finds the folder of the newest server programs: where Debian puts them, else where the path says.
+fn find_binaries() -> Option<PathBuf> {
+    let versions = fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
+    let mut folders: Vec<(u32, PathBuf)> = versions
+        .filter_map(|entry| {
+            let version = entry.file_name().to_str()?.parse().ok()?;
+            Some((version, entry.path().join("bin")))
+        })
+        .filter(|(_, bin)| bin.join("postgres").exists())
+        .collect();
+    folders.sort();
+    let on_path = || {
+        let path = std::env::var_os("PATH")?;
+        std::env::split_paths(&path).find(|folder| {
+            ["postgres", "initdb", "pg_ctl", "psql"].iter().all(|name| folder.join(name).exists())
+        })
+    };
+    folders.pop().map(|(_, bin)| bin).or_else(on_path)
+}
+
+/// Finds the account for the server if we are root: `postgres`, else `nobody`.
+fn owner() -> Result<Option<Owner>, Error> {
+    use std::os::unix::fs::MetadataExt;
+    let probe = tempfile::tempfile()?;
+    if probe.metadata()?.uid() != 0 {
+        return Ok(None);
+    }
+    let accounts = fs::read_to_string("/etc/passwd")?;
+    let find = |wanted: &str| {
+        accounts.lines().find_map(|line| {
+            let mut fields = line.split(':');
+            let name = fields.next()?;
+            let user = fields.nth(1)?.parse().ok()?;
+            let group = fields.next()?.parse().ok()?;
+            (name == wanted).then_some(Owner { user, group })
+        })
+    };
+    Ok(find("postgres").or_else(|| find("nobody")))
+}
+
+fn free_port() -> Result<u16, Error> {
+    Ok(TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.port())
+}
