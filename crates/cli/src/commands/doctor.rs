@@ -114,7 +114,7 @@ fn rights(config: &Config, location: &Location) -> Option<Check> {
     let store = match location {
         Location::Sqlite(path) => Some(path.clone()),
         Location::Files(folder) => Some(folder.join("sessions")),
-        Location::Memory => None,
+        Location::Memory | Location::Postgres(_) => None,
     };
     let memory = config.memory_dir.as_deref().map(|dir| setup::expand(Path::new(dir)).join("MEMORY.md"));
     let places = store.into_iter().chain(memory).chain(setup::history_file());
