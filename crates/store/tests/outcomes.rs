@@ -210,10 +210,10 @@ fn count(of: usize) -> usize {
 
 #[test]
 fn n2_a_kill_between_commit_and_acknowledgement_writes_once() {
-    kills("sqlite", count(60));
+    kills("sqlite", count(600));
 }
 
 #[test]
 fn n2_a_kill_between_commit_and_acknowledgement_writes_once_in_files() {
-    kills("files", count(40));
+    kills("files", count(400));
 }

@@ -7,6 +7,7 @@ mod importing;
 mod lifecycle;
 mod memory;
 mod navigation;
+mod nothing_lost;
 mod promises;
 mod recall;
 mod retention;
