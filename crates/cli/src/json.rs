@@ -1,6 +1,6 @@
 //! The shapes of `--json`. They are stable: fields may be added, never renamed.
 
-use crate::commands::chat::Said;
+use crate::commands::chat::ModelReply;
 use crate::commands::replay::Other;
 use crate::out;
 use segue_core::decision::{Action, Cause, Confidence};
@@ -66,7 +66,7 @@ pub fn outcome(line: usize, outcome: &Outcome, other: Option<&Other>) -> Value {
 }
 
 /// What a model said in a chat. `seq` is nothing where there was nothing to keep.
-pub fn spoken(line: usize, session: &Key, model: &str, said: &Said, seq: Option<Seq>) -> Value {
+pub fn spoken(line: usize, session: &Key, model: &str, said: &ModelReply, seq: Option<Seq>) -> Value {
     json!({
         "line": line,
         "scope": session.scope.as_str(),

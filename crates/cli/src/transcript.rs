@@ -21,7 +21,7 @@ pub struct Transcript {
 }
 
 /// A message to be written.
-pub struct Said<'a> {
+pub struct PrintedMessage<'a> {
     /// Its number, where people need it to name the message.
     pub seq: Option<Seq>,
     /// When, in the reader's time zone.
@@ -51,7 +51,7 @@ impl Transcript {
     }
 
     /// Writes a message.
-    pub fn say(&mut self, said: &Said<'_>) -> io::Result<()> {
+    pub fn say(&mut self, said: &PrintedMessage<'_>) -> io::Result<()> {
         let at = &said.at;
         if self.day.replace(at.date()) != Some(at.date()) {
             out::line(paint::dim(at.strftime("%a %-d %b %Y")))?;
@@ -88,7 +88,7 @@ fn below(margin: usize, line: &str) -> io::Result<()> {
     out::line(format!("{}{line}", " ".repeat(margin)).trim_end())
 }
 
-fn lines(said: &Said<'_>, width: usize) -> Vec<String> {
+fn lines(said: &PrintedMessage<'_>, width: usize) -> Vec<String> {
     let width = if said.role == Role::Tool { width - 2 } else { width };
     let Some(message) = said.message else { return vec![paint::dim("(erased)")] };
     let mut lines = Vec::new();
@@ -110,7 +110,7 @@ fn lines(said: &Said<'_>, width: usize) -> Vec<String> {
 }
 
 /// Writes who speaks: in a group by their own name.
-fn name(said: &Said<'_>) -> String {
+fn name(said: &PrintedMessage<'_>) -> String {
     let sender = said.message.and_then(|message| message.sender.as_deref());
     match (said.role, sender) {
         (Role::User, Some(sender)) => {

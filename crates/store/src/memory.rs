@@ -169,7 +169,7 @@ impl Maintenance for Memory {
         let mut swept = 0;
         for scope in self.lock().scopes.values_mut() {
             let garbage = std::mem::take(&mut scope.garbage);
-            scope.log.retain(|_, r| r.kind.is_bone() || !garbage.contains(&r.segment));
+            scope.log.retain(|_, r| r.kind.is_structural() || !garbage.contains(&r.segment));
             swept += garbage.len();
         }
         Ok(swept)

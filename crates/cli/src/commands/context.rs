@@ -3,7 +3,7 @@
 use crate::Exit;
 use crate::args::Common;
 use crate::setup::{self, Absent};
-use crate::transcript::{Said, Transcript};
+use crate::transcript::{PrintedMessage, Transcript};
 use crate::{json, layout, out, paint};
 use segue_core::scope;
 use segue_engine::context::{Budget, Context, Front, Source};
@@ -42,7 +42,7 @@ pub async fn run(
     }
     for told in &context.messages {
         let at = told.at.to_zoned(zone.clone());
-        transcript.say(&Said {
+        transcript.say(&PrintedMessage {
             seq: None,
             at,
             role: told.role,

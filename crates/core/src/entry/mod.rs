@@ -182,7 +182,7 @@ impl Kind {
 
     /// Tells whether the entry is structural: it stays when its segment is dropped, so that the rest can be folded and
     /// proved.
-    pub fn is_bone(self) -> bool {
+    pub fn is_structural(self) -> bool {
         self.code() >= Self::Opened.code() && self.code() < 60
     }
 }
@@ -463,7 +463,7 @@ mod tests {
         }
         assert_eq!(Kind::Tool.role(), Some(Role::Tool));
         assert_eq!(Kind::Sealed.role(), None);
-        assert!(Kind::Erased.is_bone() && !Kind::Decision.is_bone());
+        assert!(Kind::Erased.is_structural() && !Kind::Decision.is_structural());
     }
 
     /// So that a name with a flipped byte is never taken for that of a kind that a newer program has added.

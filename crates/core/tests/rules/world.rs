@@ -63,7 +63,7 @@ impl World {
         let decided = decide(&self.state, &self.policy, &command, &facts, &at)?;
         self.log.extend(decided.records.clone());
         let swept: Vec<_> = decided.swept().collect();
-        self.log.retain(|record| record.kind.is_bone() || !swept.contains(&record.segment));
+        self.log.retain(|record| record.kind.is_structural() || !swept.contains(&record.segment));
         self.state = decided.state.clone();
         if self.folds == Folds::Always {
             assert_eq!(self.folded(), self.state, "the fold of the log is the state");

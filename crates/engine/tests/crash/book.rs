@@ -142,7 +142,7 @@ fn said(records: &[Record]) -> BTreeMap<String, Vec<(Seq, String)>> {
     said
 }
 
-/// Finds where the segments lay that the log says were dropped: their bones are still there.
+/// Finds where the segments lay that the log says were dropped: their structural entries are still there.
 fn gone(records: &[Record]) -> Vec<(Seq, Seq)> {
     let mut places: BTreeMap<segment::Number, (Seq, Seq)> = BTreeMap::new();
     let mut dropped = BTreeSet::new();

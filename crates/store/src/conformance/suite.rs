@@ -117,12 +117,12 @@ pub fn random_work_on_tasks(cases: u32, make: &dyn Fn() -> Box<dyn Bench>) {
     let result = runner.run(&super::tasks::any_steps(), |steps| {
         let bench = make();
         runtime.block_on(async {
-            let mut desk = super::tasks::Desk::new(bench.as_ref());
+            let mut fixture = super::tasks::Fixture::new(bench.as_ref());
             for step in &steps {
-                desk.step(step).await;
-                desk.check().await;
+                fixture.step(step).await;
+                fixture.check().await;
             }
-            desk.verify().await;
+            fixture.verify().await;
         });
         Ok(())
     });

@@ -81,12 +81,12 @@ pub fn any_steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(one, 1..50)
 }
 
-pub struct Desk<'a> {
+pub struct Fixture<'a> {
     bench: &'a dyn Bench,
     world: World,
 }
 
-impl<'a> Desk<'a> {
+impl<'a> Fixture<'a> {
     pub fn new(bench: &'a dyn Bench) -> Self {
         let mut world = World::new(bench.open());
         world.policy.backlog = Backlog::new(5).unwrap();

@@ -71,8 +71,8 @@ impl Scope {
         let (Some(first), Some(last)) = (append.records.first(), append.records.last()) else {
             return Ok(shares);
         };
-        let bones = append.records.iter().filter(|record| record.kind.is_bone()).count();
-        let batch = Batch { first: first.seq, last: last.seq, bones };
+        let in_journal = append.records.iter().filter(|record| record.kind.is_structural()).count();
+        let batch = Batch { first: first.seq, last: last.seq, in_journal };
         let spoken = append.message_id.as_ref();
         let home = spoken.map(|(_, seq)| append.records.iter().find(|r| r.seq == *seq).unwrap_or(last).seq);
         for record in &append.records {
@@ -154,7 +154,7 @@ impl Scope {
 
     fn segments_of(&self, erase: &BTreeSet<Seq>) -> BTreeSet<segue_core::segment::Number> {
         let slots = erase.iter().filter_map(|seq| self.slot(*seq));
-        slots.filter(|slot| !slot.kind.is_bone()).map(|slot| slot.segment).collect()
+        slots.filter(|slot| !slot.kind.is_structural()).map(|slot| slot.segment).collect()
     }
 
     fn slot(&self, seq: Seq) -> Option<&Slot> {
@@ -167,8 +167,9 @@ impl Scope {
         shares: &mut Shares,
         erase: &BTreeSet<Seq>,
     ) -> Result<(), Error> {
-        let bones = erase.iter().any(|seq| self.slot(*seq).is_some_and(|slot| slot.kind.is_bone()));
-        if bones {
+        let in_journal =
+            erase.iter().any(|seq| self.slot(*seq).is_some_and(|slot| slot.kind.is_structural()));
+        if in_journal {
             return self.rewrite_journal(disk, shares, erase);
         }
         let Some(share) = shares.get(&LogFile::Journal) else { return Ok(()) };

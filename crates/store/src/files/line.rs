@@ -30,7 +30,7 @@ pub(super) struct Batch {
     /// The last of them.
     pub last: Seq,
     /// How many of them stand in the journal, which is written last.
-    pub bones: usize,
+    pub in_journal: usize,
 }
 
 /// An entry with what the files keep besides.
@@ -102,7 +102,8 @@ struct Wire<'a> {
     nth: u32,
     batch: [Seq; 2],
     #[serde(default, skip_serializing_if = "is_none_of_them")]
-    bones: usize,
+    #[serde(rename = "bones")]
+    in_journal: usize,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     message_id: Option<MessageId>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -155,7 +156,7 @@ impl Line {
             kind: record.kind.name().into(),
             nth: record.nth,
             batch: [self.batch.first, self.batch.last],
-            bones: self.batch.bones,
+            in_journal: self.batch.in_journal,
             message_id: message.map(|(id, _)| id.clone()),
             message_seq: message.map(|(_, seq)| *seq).filter(|seq| *seq != record.seq),
             body,
@@ -182,7 +183,7 @@ impl Line {
         bytes.extend(nth.to_le_bytes());
         bytes.extend(self.batch.first.0.to_le_bytes());
         bytes.extend(self.batch.last.0.to_le_bytes());
-        bytes.extend((self.batch.bones as u64).to_le_bytes());
+        bytes.extend((self.batch.in_journal as u64).to_le_bytes());
         bytes.extend(self.record.body_hash().0);
         if let Some((MessageId(id), seq)) = &self.message {
             bytes.extend(seq.0.to_le_bytes());
@@ -229,7 +230,7 @@ impl Line {
         }
         Ok(Self {
             record: Record { seq: wire.seq, segment: wire.segment, at, nth: wire.nth, kind, bytes },
-            batch: Batch { first, last, bones: wire.bones },
+            batch: Batch { first, last, in_journal: wire.in_journal },
             message: wire.message_id.map(|id| (id, wire.message_seq.unwrap_or(wire.seq))),
             digest: wire.digest,
         })
@@ -261,7 +262,7 @@ mod tests {
         let segment = segment::Number(2);
         Line {
             record: Record { seq: Seq(5), segment, at, nth: 3, kind: Kind::User, bytes },
-            batch: Batch { first: Seq(5), last: Seq(6), bones: 0 },
+            batch: Batch { first: Seq(5), last: Seq(6), in_journal: 0 },
             message: None,
             digest: None,
         }
@@ -307,7 +308,7 @@ mod tests {
     fn what_stands_besides_comes_back() {
         let mut line = line(Bytes::Erased(Digest::of_body(b"x")));
         line.record.at = "2026-03-01T10:00:00.123456789Z".parse().expect("a time");
-        line.batch.bones = 2;
+        line.batch.in_journal = 2;
         line.message = Some((MessageId("77".into()), Seq(6)));
         let text = line.encode().expect("a line");
         assert_eq!(Line::decode(text.trim_end()), Ok(line));

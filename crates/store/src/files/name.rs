@@ -76,7 +76,7 @@ fn is_device(name: &str) -> bool {
 /// A file of a scope that holds entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum LogFile {
-    /// The bones of the log.
+    /// The structural entries of the log.
     Journal,
     /// The other entries of a segment.
     Segment(segment::Number),

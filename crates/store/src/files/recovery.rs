@@ -71,8 +71,8 @@ impl Scans {
 
     /// Tells whether all of the last append is there.
     fn is_made(&self, batch: Batch, tombstones: &Tombstones) -> bool {
-        if batch.bones > 0 {
-            return seqs_of(&self.journal, batch).count() == batch.bones;
+        if batch.in_journal > 0 {
+            return seqs_of(&self.journal, batch).count() == batch.in_journal;
         }
         let there: BTreeSet<Seq> = self.all().flat_map(|scan| seqs_of(scan, batch)).collect();
         let (Seq(first), Seq(last)) = (batch.first, batch.last);

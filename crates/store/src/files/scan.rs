@@ -239,7 +239,7 @@ impl Scan {
 
 /// Tells which file an entry stands in.
 pub(super) fn file_of(kind: Kind, segment: segment::Number) -> LogFile {
-    if kind.is_bone() { LogFile::Journal } else { LogFile::Segment(segment) }
+    if kind.is_structural() { LogFile::Journal } else { LogFile::Segment(segment) }
 }
 
 impl Scans {

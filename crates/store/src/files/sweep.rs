@@ -126,7 +126,7 @@ impl Scope {
             tracing::warn!(%error, folder = %self.folder.display(), "a sweep may not be durable yet");
         }
         self.garbage.retain(|segment| !swept.contains(segment));
-        self.slots.retain(|slot| slot.kind.is_bone() || !swept.contains(&slot.segment));
+        self.slots.retain(|slot| slot.kind.is_structural() || !swept.contains(&slot.segment));
         swept.len()
     }
 

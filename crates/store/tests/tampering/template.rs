@@ -20,7 +20,7 @@ const SCOPES: [&str; 2] = ["agent:main:cli:direct:me", "agent:main:cli:direct:yo
 pub const UNPROVABLE: &str =
     "seen WHERE NOT EXISTS (SELECT 1 FROM entries WHERE entries.id = (seen.scope << 32) + seen.seq)";
 
-/// The bones of segments that were dropped: what they were sealed with is gone. That they are there, and
+/// The structural entries of segments that were dropped: what they were sealed with is gone. That they are there, and
 /// in their order, is proved by the fold.
 pub const UNSEALED: &str = "(segment < (SELECT open_segment FROM scopes WHERE scopes.id = 1)
      AND segment NOT IN (SELECT number FROM segments WHERE scope = 1))";

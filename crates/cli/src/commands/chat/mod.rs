@@ -6,7 +6,7 @@ mod speaker;
 mod tell;
 mod typeahead;
 
-pub use speaker::Said;
+pub use speaker::ModelReply;
 
 use super::memory;
 use crate::args::{Chat, Common};
@@ -261,7 +261,7 @@ impl Talk {
     }
 
     /// Keeps a reply. That it could not be kept ends nothing.
-    async fn keep(&self, context: &Context, said: &Said) -> Option<Seq> {
+    async fn keep(&self, context: &Context, said: &ModelReply) -> Option<Seq> {
         let reply = Inbound {
             at: self.engine.now(),
             to: Target::Scope(self.scope.clone()),

@@ -37,7 +37,7 @@ enum Source {
 
 /// What a model said.
 #[derive(Debug)]
-pub struct Said {
+pub struct ModelReply {
     /// The text, with a mark behind it if it was cut off.
     pub text: String,
     end: End,
@@ -50,7 +50,7 @@ enum End {
     Failed(Trouble),
 }
 
-impl Said {
+impl ModelReply {
     /// Tells whether there would have been more.
     pub fn is_cut_off(&self) -> bool {
         self.end != End::Whole
@@ -122,28 +122,28 @@ impl Speaker {
         messages: &[Message],
         bytes_max: usize,
         mut heard: impl FnMut(&str) -> io::Result<()>,
-    ) -> io::Result<Said> {
+    ) -> io::Result<ModelReply> {
         let mut text = String::new();
         let mut stopped = pin!(interrupted());
         let asked = tokio::select! {
             biased;
-            () = &mut stopped => return Ok(Said::new(text, End::Stopped)),
+            () = &mut stopped => return Ok(ModelReply::new(text, End::Stopped)),
             asked = self.client.ask(messages) => asked,
         };
         let mut deltas = match asked {
             Ok(deltas) => deltas,
-            Err(trouble) => return Ok(Said::new(text, End::Failed(trouble))),
+            Err(trouble) => return Ok(ModelReply::new(text, End::Failed(trouble))),
         };
         loop {
             let next = tokio::select! {
                 biased;
-                () = &mut stopped => return Ok(Said::new(text, End::Stopped)),
+                () = &mut stopped => return Ok(ModelReply::new(text, End::Stopped)),
                 next = deltas.next() => next,
             };
             match next {
                 // What is shown is kept, so nothing is shown that could not be.
                 Some(Ok(piece)) if text.len() + piece.len() + CUT_OFF.len() + 1 > bytes_max => {
-                    return Ok(Said::new(text, End::Failed(Failure::TooLong.into())));
+                    return Ok(ModelReply::new(text, End::Failed(Failure::TooLong.into())));
                 }
                 Some(Ok(piece)) => {
                     heard(&piece)?;
@@ -151,9 +151,9 @@ impl Speaker {
                 }
                 Some(Err(failure)) => {
                     let trouble = Trouble { failure, said: deltas.said().map(str::to_owned) };
-                    return Ok(Said::new(text, End::Failed(trouble)));
+                    return Ok(ModelReply::new(text, End::Failed(trouble)));
                 }
-                None => return Ok(Said::new(text, End::Whole)),
+                None => return Ok(ModelReply::new(text, End::Whole)),
             }
         }
     }

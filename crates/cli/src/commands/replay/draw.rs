@@ -2,7 +2,7 @@
 
 use super::against::Other;
 use super::line::Line;
-use crate::transcript::{Said, Transcript};
+use crate::transcript::{PrintedMessage, Transcript};
 use crate::{out, paint};
 use jiff::tz::TimeZone;
 use segue_core::decision::{Action, Cause, Reason};
@@ -138,7 +138,7 @@ impl Drawing {
 
     fn say(&mut self, line: &Line, at: jiff::Zoned, remark: Option<String>) -> io::Result<()> {
         let inbound = &line.inbound;
-        self.transcript.say(&Said {
+        self.transcript.say(&PrintedMessage {
             seq: None,
             at,
             role: inbound.role,

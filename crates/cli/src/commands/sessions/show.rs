@@ -5,7 +5,7 @@ use super::pins;
 use crate::args::Common;
 use crate::sessions_args::SessionArg;
 use crate::setup::{self, Absent};
-use crate::transcript::{Said, Transcript};
+use crate::transcript::{PrintedMessage, Transcript};
 use crate::{Exit, Missing, json, layout, out, paint};
 use segue_core::session::Key;
 use segue_core::state::State;
@@ -45,8 +45,13 @@ pub async fn run(common: &Common, key: Option<&SessionArg>) -> anyhow::Result<Ex
     let mut transcript = Transcript::new();
     for told in &messages {
         let at = told.at.to_zoned(zone.clone());
-        let said =
-            Said { seq: Some(told.seq), at, role: told.role, message: told.message.as_ref(), remark: None };
+        let said = PrintedMessage {
+            seq: Some(told.seq),
+            at,
+            role: told.role,
+            message: told.message.as_ref(),
+            remark: None,
+        };
         transcript.say(&said)?;
     }
     Ok(Exit::Done)

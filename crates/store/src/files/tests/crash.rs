@@ -1,25 +1,25 @@
 //! The process dies, or the disk fails, at every single step.
 
 use super::fault::{Extent, Faulty, Then};
-use super::{Desk, Expected, SCRIPT, folder, say};
+use super::{Expected, Fixture, SCRIPT, folder, say};
 use crate::error::Error;
 use crate::files::disk::Machine;
 use std::sync::Arc;
 
 /// Runs the script, with a sweep after every third command, until something fails.
-fn run_until_it_fails(desk: &mut Desk, disk: &Faulty, from: usize) -> Option<(usize, Error, Expected)> {
+fn run_until_it_fails(fixture: &mut Fixture, disk: &Faulty, from: usize) -> Option<(usize, Error, Expected)> {
     for (at, step) in SCRIPT.iter().enumerate().skip(from) {
         // A process can also die while it mends what failed before.
-        if disk.is_dead() || (desk.load().is_err() && disk.is_dead()) {
+        if disk.is_dead() || (fixture.load().is_err() && disk.is_dead()) {
             return None;
         }
-        let command = step(desk);
-        if let Err((error, attempted)) = desk.try_run(&command) {
+        let command = step(fixture);
+        if let Err((error, attempted)) = fixture.try_run(&command) {
             return Some((at, error, attempted));
         }
         if at % 3 == 2 {
             // What it cannot do now it does later.
-            let _ = crate::files::sweep::sweep(desk.inner());
+            let _ = crate::files::sweep::sweep(fixture.inner());
         }
     }
     None
@@ -27,23 +27,23 @@ fn run_until_it_fails(desk: &mut Desk, disk: &Faulty, from: usize) -> Option<(us
 
 fn count_steps() -> usize {
     let (dir, disk) = (folder(), Arc::new(Faulty::never()));
-    let mut desk = Desk::closed(dir.path());
-    desk.open(disk.clone()).unwrap();
-    assert!(run_until_it_fails(&mut desk, &disk, 0).is_none());
-    desk.check();
+    let mut fixture = Fixture::closed(dir.path());
+    fixture.open(disk.clone()).unwrap();
+    assert!(run_until_it_fails(&mut fixture, &disk, 0).is_none());
+    fixture.check();
     disk.steps()
 }
 
 /// What the store has is what was acknowledged, or that and all of the append that was under way.
-pub(super) fn settle(desk: &mut Desk, attempted: Option<Expected>) {
-    let found = desk.load().unwrap();
-    if found != desk.expected.state
+pub(super) fn settle(fixture: &mut Fixture, attempted: Option<Expected>) {
+    let found = fixture.load().unwrap();
+    if found != fixture.expected.state
         && let Some(attempted) = attempted
     {
         assert_eq!(found, attempted.state, "an append is there as a whole or not at all");
-        desk.expected = attempted;
+        fixture.expected = attempted;
     }
-    desk.check();
+    fixture.check();
 }
 
 #[test]
@@ -53,16 +53,16 @@ fn p9_a_crash_at_any_step_loses_nothing_and_leaves_no_half() {
     for at in 0..=steps {
         for extent in [Extent::Half, Extent::Whole] {
             let dir = folder();
-            let mut desk = Desk::closed(dir.path());
+            let mut fixture = Fixture::closed(dir.path());
             let disk = Arc::new(Faulty::new(at, extent, Then::Stop));
-            let opened = desk.open(disk.clone());
-            let failed = opened.ok().and_then(|()| run_until_it_fails(&mut desk, &disk, 0));
-            desk.reopen();
-            settle(&mut desk, failed.map(|(_, _, attempted)| attempted));
-            let listed = desk.expected.state.as_ref().map(|s| s.list().count()).unwrap_or(0);
-            assert_eq!(desk.indexed().len(), listed, "the index is healed at the opening");
-            desk.say("and on it goes");
-            desk.check();
+            let opened = fixture.open(disk.clone());
+            let failed = opened.ok().and_then(|()| run_until_it_fails(&mut fixture, &disk, 0));
+            fixture.reopen();
+            settle(&mut fixture, failed.map(|(_, _, attempted)| attempted));
+            let listed = fixture.expected.state.as_ref().map(|s| s.list().count()).unwrap_or(0);
+            assert_eq!(fixture.indexed().len(), listed, "the index is healed at the opening");
+            fixture.say("and on it goes");
+            fixture.check();
         }
     }
 }
@@ -73,15 +73,15 @@ fn p9_a_second_crash_while_the_first_one_is_mended_is_mended_too() {
     for at in (0..=steps).step_by(3) {
         for again in 0..8 {
             let dir = folder();
-            let mut desk = Desk::closed(dir.path());
+            let mut fixture = Fixture::closed(dir.path());
             let disk = Arc::new(Faulty::new(at, Extent::Half, Then::Stop));
-            let opened = desk.open(disk.clone());
-            let failed = opened.ok().and_then(|()| run_until_it_fails(&mut desk, &disk, 0));
-            if desk.open(Arc::new(Faulty::new(again, Extent::Half, Then::Stop))).is_ok() {
-                let _ = desk.load();
+            let opened = fixture.open(disk.clone());
+            let failed = opened.ok().and_then(|()| run_until_it_fails(&mut fixture, &disk, 0));
+            if fixture.open(Arc::new(Faulty::new(again, Extent::Half, Then::Stop))).is_ok() {
+                let _ = fixture.load();
             }
-            desk.reopen();
-            settle(&mut desk, failed.map(|(_, _, attempted)| attempted));
+            fixture.reopen();
+            settle(&mut fixture, failed.map(|(_, _, attempted)| attempted));
         }
     }
 }
@@ -91,12 +91,12 @@ fn p9_a_crash_while_a_failed_append_is_taken_back_is_mended_too() {
     for at in 0..=count_steps() {
         for (more, extent) in [0, 1, 2, 3].into_iter().flat_map(|n| [(n, Extent::Half), (n, Extent::Whole)]) {
             let dir = folder();
-            let mut desk = Desk::closed(dir.path());
+            let mut fixture = Fixture::closed(dir.path());
             let disk = Arc::new(Faulty::new(at, extent, Then::StopAfter(more)));
-            let opened = desk.open(disk.clone());
-            let failed = opened.ok().and_then(|()| run_until_it_fails(&mut desk, &disk, 0));
-            desk.reopen();
-            settle(&mut desk, failed.map(|(_, _, attempted)| attempted));
+            let opened = fixture.open(disk.clone());
+            let failed = opened.ok().and_then(|()| run_until_it_fails(&mut fixture, &disk, 0));
+            fixture.reopen();
+            settle(&mut fixture, failed.map(|(_, _, attempted)| attempted));
         }
     }
 }
@@ -107,21 +107,21 @@ fn a_full_disk_loses_nothing_and_the_next_try_succeeds() {
     for at in 0..=steps {
         for extent in [Extent::Half, Extent::Whole] {
             let dir = folder();
-            let mut desk = Desk::closed(dir.path());
+            let mut fixture = Fixture::closed(dir.path());
             let disk = Arc::new(Faulty::new(at, extent, Then::GoOn));
-            if desk.open(disk.clone()).is_err() {
-                desk.open(disk.clone()).unwrap();
+            if fixture.open(disk.clone()).is_err() {
+                fixture.open(disk.clone()).unwrap();
             }
-            if let Some((step, error, _)) = run_until_it_fails(&mut desk, &disk, 0) {
+            if let Some((step, error, _)) = run_until_it_fails(&mut fixture, &disk, 0) {
                 assert!(matches!(error, Error::Unavailable { .. }), "{error}");
                 assert!(error.to_string().contains("free some space"), "{error}");
-                assert_eq!(desk.load().unwrap(), desk.expected.state, "nothing was changed");
-                assert!(run_until_it_fails(&mut desk, &disk, step).is_none());
+                assert_eq!(fixture.load().unwrap(), fixture.expected.state, "nothing was changed");
+                assert!(run_until_it_fails(&mut fixture, &disk, step).is_none());
             }
-            desk.check();
-            crate::files::sweep::sweep(desk.inner()).unwrap();
-            let live = desk.state().segments.len() + 1;
-            let there = crate::files::scan::list_segments(&desk.scope_path("")).unwrap();
+            fixture.check();
+            crate::files::sweep::sweep(fixture.inner()).unwrap();
+            let live = fixture.state().segments.len() + 1;
+            let there = crate::files::scan::list_segments(&fixture.scope_path("")).unwrap();
             assert_eq!(there.len(), live, "what was dropped is deleted in the end");
         }
     }
@@ -130,12 +130,12 @@ fn a_full_disk_loses_nothing_and_the_next_try_succeeds() {
 #[test]
 fn an_ordinary_message_is_one_write_and_one_sync_and_never_the_index() {
     let (dir, disk) = (folder(), Arc::new(Faulty::never()));
-    let mut desk = Desk::closed(dir.path());
-    desk.open(disk.clone()).unwrap();
-    desk.say("one");
+    let mut fixture = Fixture::closed(dir.path());
+    fixture.open(disk.clone()).unwrap();
+    fixture.say("one");
     for _ in 0..3 {
         let before = disk.steps();
-        desk.say("more");
+        fixture.say("more");
         assert_eq!(disk.steps() - before, 2);
     }
 }
@@ -143,15 +143,15 @@ fn an_ordinary_message_is_one_write_and_one_sync_and_never_the_index() {
 #[test]
 fn a_disk_that_stays_full_says_what_to_do() {
     let dir = folder();
-    let mut desk = Desk::new(dir.path());
-    desk.say("one");
-    desk.open(Arc::new(Faulty::new(0, Extent::Half, Then::Stop))).unwrap();
+    let mut fixture = Fixture::new(dir.path());
+    fixture.say("one");
+    fixture.open(Arc::new(Faulty::new(0, Extent::Half, Then::Stop))).unwrap();
     for _ in 0..2 {
-        let (error, _) = desk.try_run(&say("two")).unwrap_err();
+        let (error, _) = fixture.try_run(&say("two")).unwrap_err();
         assert!(error.to_string().contains("free some space and try again"), "{error}");
     }
-    desk.open(Arc::new(Machine)).unwrap();
-    desk.say("two");
-    desk.check();
-    assert_eq!(desk.texts(1), ["one", "two"]);
+    fixture.open(Arc::new(Machine)).unwrap();
+    fixture.say("two");
+    fixture.check();
+    assert_eq!(fixture.texts(1), ["one", "two"]);
 }

@@ -2,7 +2,7 @@
 
 use super::fault::{Extent, Faulty, Then};
 use super::layout::all_files;
-use super::{Desk, folder};
+use super::{Fixture, folder};
 use crate::error::Error;
 use crate::files::disk::{Disk, Machine};
 use segue_core::decide::Command;
@@ -54,41 +54,41 @@ impl Disk for Unreadable {
     }
 }
 
-fn three_sessions(desk: &mut Desk) {
+fn three_sessions(fixture: &mut Fixture) {
     for text in ["one", "two", "three", "four"] {
-        desk.new_session();
-        desk.say(text);
-        desk.say("and more");
+        fixture.new_session();
+        fixture.say(text);
+        fixture.say("and more");
     }
-    desk.run(&Command::Delete { session: Number(2) });
-    crate::files::sweep::sweep(desk.inner()).unwrap();
+    fixture.run(&Command::Delete { session: Number(2) });
+    crate::files::sweep::sweep(fixture.inner()).unwrap();
 }
 
 /// L-10, X-5: who may not read a file now may later.
 #[test]
 fn l10_a_file_that_cannot_be_read_for_a_moment_is_not_damaged_and_nothing_is_moved() {
     let dir = folder();
-    let mut desk = Desk::new(dir.path());
-    three_sessions(&mut desk);
+    let mut fixture = Fixture::new(dir.path());
+    three_sessions(&mut fixture);
     for file in ["journal.jsonl", "000003.jsonl", "000004.jsonl", "dropped.jsonl"] {
         // EIO, EACCES, ENFILE, EMFILE.
         for code in [5, 13, 23, 24] {
-            desk.close();
-            assert!(desk.scope_path(file).exists(), "{file}");
-            let before = all_files(&desk.scope_path(""));
+            fixture.close();
+            assert!(fixture.scope_path(file).exists(), "{file}");
+            let before = all_files(&fixture.scope_path(""));
             let disk = Arc::new(Unreadable { file, code, now: AtomicBool::new(true) });
-            desk.open(disk.clone()).unwrap();
+            fixture.open(disk.clone()).unwrap();
             for _ in 0..2 {
-                let found = desk.load();
+                let found = fixture.load();
                 assert!(matches!(&found, Err(Error::Unavailable { .. })), "{file}: {found:?}");
-                let append = desk.append_of(&super::say("no"));
-                let written = desk.inner().append(append);
+                let append = fixture.append_of(&super::say("no"));
+                let written = fixture.inner().append(append);
                 assert!(matches!(&written, Err(Error::Unavailable { .. })), "{file}: {written:?}");
             }
-            assert_eq!(all_files(&desk.scope_path("")), before, "{file}");
+            assert_eq!(all_files(&fixture.scope_path("")), before, "{file}");
             disk.now.store(false, Ordering::SeqCst);
-            assert_eq!(desk.load().unwrap(), desk.expected.state, "{file}");
-            desk.check();
+            assert_eq!(fixture.load().unwrap(), fixture.expected.state, "{file}");
+            fixture.check();
         }
     }
 }
@@ -98,31 +98,31 @@ fn l10_a_file_that_cannot_be_read_for_a_moment_is_not_damaged_and_nothing_is_mov
 #[test]
 fn p9_a_crash_between_two_lines_of_the_journal_is_no_damage() {
     let dir = folder();
-    let mut desk = Desk::new(dir.path());
-    desk.say("one");
-    let acknowledged = desk.expected.clone();
-    let before = fs::read_to_string(desk.scope_path("journal.jsonl")).unwrap();
-    desk.new_session();
-    desk.close();
-    let after = fs::read_to_string(desk.scope_path("journal.jsonl")).unwrap();
+    let mut fixture = Fixture::new(dir.path());
+    fixture.say("one");
+    let acknowledged = fixture.expected.clone();
+    let before = fs::read_to_string(fixture.scope_path("journal.jsonl")).unwrap();
+    fixture.new_session();
+    fixture.close();
+    let after = fs::read_to_string(fixture.scope_path("journal.jsonl")).unwrap();
     let first = after[before.len()..].find('\n').unwrap() + 1;
     assert!(after[before.len()..][..first].contains("sealed"), "{after}");
-    fs::write(desk.scope_path("journal.jsonl"), &after[..before.len() + first]).unwrap();
-    desk.expected = acknowledged;
+    fs::write(fixture.scope_path("journal.jsonl"), &after[..before.len() + first]).unwrap();
+    fixture.expected = acknowledged;
     // The disk does not take a write, and that is no reason to judge otherwise.
-    desk.open(Arc::new(Faulty::new(0, Extent::Half, Then::Stop))).unwrap_or_default();
-    desk.reopen();
-    let files = all_files(&desk.scope_path(""));
+    fixture.open(Arc::new(Faulty::new(0, Extent::Half, Then::Stop))).unwrap_or_default();
+    fixture.reopen();
+    let files = all_files(&fixture.scope_path(""));
     for _ in 0..2 {
-        assert_eq!(desk.problems(), Vec::<String>::new());
-        assert_eq!(desk.load().unwrap(), desk.expected.state);
-        desk.reopen();
+        assert_eq!(fixture.problems(), Vec::<String>::new());
+        assert_eq!(fixture.load().unwrap(), fixture.expected.state);
+        fixture.reopen();
     }
-    assert_eq!(all_files(&desk.scope_path("")), files, "who only looks changes nothing");
-    desk.say("two");
-    desk.new_session();
-    desk.check();
-    assert_eq!(desk.texts(1), ["one", "two"]);
+    assert_eq!(all_files(&fixture.scope_path("")), files, "who only looks changes nothing");
+    fixture.say("two");
+    fixture.new_session();
+    fixture.check();
+    assert_eq!(fixture.texts(1), ["one", "two"]);
 }
 
 /// The bytes of a line that a power cut left with a hole are set aside alone; all other lines count.
@@ -130,25 +130,25 @@ fn p9_a_crash_between_two_lines_of_the_journal_is_no_damage() {
 fn p9_a_hole_in_the_last_append_costs_only_that_append() {
     for file in ["000001.jsonl", "journal.jsonl"] {
         let dir = folder();
-        let mut desk = Desk::new(dir.path());
-        desk.say("one");
-        let acknowledged = desk.expected.clone();
-        let len = fs::read(desk.scope_path(file)).map(|bytes| bytes.len()).unwrap();
+        let mut fixture = Fixture::new(dir.path());
+        fixture.say("one");
+        let acknowledged = fixture.expected.clone();
+        let len = fs::read(fixture.scope_path(file)).map(|bytes| bytes.len()).unwrap();
         match file {
-            "journal.jsonl" => desk.new_session(),
-            _ => desk.say(&"long ".repeat(4_000)),
+            "journal.jsonl" => fixture.new_session(),
+            _ => fixture.say(&"long ".repeat(4_000)),
         }
-        desk.close();
-        let mut bytes = fs::read(desk.scope_path(file)).unwrap();
+        fixture.close();
+        let mut bytes = fs::read(fixture.scope_path(file)).unwrap();
         bytes[len..len + 100].fill(0);
-        fs::write(desk.scope_path(file), &bytes).unwrap();
-        desk.expected = acknowledged;
-        desk.reopen();
-        desk.check();
-        desk.say("two");
-        desk.check();
-        assert_eq!(desk.texts(1), ["one", "two"]);
-        assert!(desk.scope_path(&format!("{file}.torn")).exists());
+        fs::write(fixture.scope_path(file), &bytes).unwrap();
+        fixture.expected = acknowledged;
+        fixture.reopen();
+        fixture.check();
+        fixture.say("two");
+        fixture.check();
+        assert_eq!(fixture.texts(1), ["one", "two"]);
+        assert!(fixture.scope_path(&format!("{file}.torn")).exists());
     }
 }
 
@@ -156,17 +156,17 @@ fn p9_a_hole_in_the_last_append_costs_only_that_append() {
 #[test]
 fn l10_a_hole_in_an_older_line_is_damage() {
     let dir = folder();
-    let mut desk = Desk::new(dir.path());
-    desk.say("one");
-    desk.say("two");
-    desk.say("three");
-    desk.close();
-    let path = desk.scope_path("000001.jsonl");
+    let mut fixture = Fixture::new(dir.path());
+    fixture.say("one");
+    fixture.say("two");
+    fixture.say("three");
+    fixture.close();
+    let path = fixture.scope_path("000001.jsonl");
     let mut bytes = fs::read(&path).unwrap();
     bytes[20..60].fill(0);
     fs::write(&path, &bytes).unwrap();
-    desk.reopen();
-    assert!(desk.problems().join("\n").contains("000001.jsonl, line 1,"), "{:?}", desk.problems());
+    fixture.reopen();
+    assert!(fixture.problems().join("\n").contains("000001.jsonl, line 1,"), "{:?}", fixture.problems());
     assert_eq!(fs::read(&path).unwrap(), bytes);
 }
 
@@ -174,13 +174,13 @@ fn l10_a_hole_in_an_older_line_is_damage() {
 #[test]
 fn m_d3_an_open_segment_that_was_changed_by_hand_is_found() {
     let dir = folder();
-    let mut desk = Desk::new(dir.path());
+    let mut fixture = Fixture::new(dir.path());
     for text in ["one", "two", "three"] {
-        desk.say(text);
+        fixture.say(text);
     }
-    desk.close();
+    fixture.close();
     for file in ["000001.jsonl", "journal.jsonl"] {
-        let path = desk.scope_path(file);
+        let path = fixture.scope_path(file);
         let whole = fs::read_to_string(&path).unwrap();
         let lines: Vec<&str> = whole.split_inclusive('\n').collect();
         let mut changes = vec![whole.replacen("\"at\":\"2026", "\"at\":\"2025", 1)];
@@ -197,14 +197,14 @@ fn m_d3_an_open_segment_that_was_changed_by_hand_is_found() {
             assert_ne!(changed, whole);
             fs::write(&path, &changed).unwrap();
             for _ in 0..2 {
-                desk.reopen();
-                assert_ne!(desk.problems(), Vec::<String>::new(), "{file}: {changed}");
+                fixture.reopen();
+                assert_ne!(fixture.problems(), Vec::<String>::new(), "{file}: {changed}");
             }
             assert_eq!(fs::read_to_string(&path).unwrap(), changed, "who only looks changes nothing");
-            desk.close();
+            fixture.close();
         }
         fs::write(&path, whole).unwrap();
     }
-    desk.reopen();
-    desk.check();
+    fixture.reopen();
+    fixture.check();
 }

@@ -1,36 +1,37 @@
 //! The index is not written as a whole at each boundary, and heals.
 
 use super::power::Recorder;
-use super::{Desk, ME, folder};
+use super::{Fixture, ME, folder};
 use std::fs;
 use std::sync::Arc;
 
 #[test]
 fn p9_a_boundary_does_not_write_the_whole_index() {
     let dir = folder();
-    let mut desk = Desk::closed(dir.path());
+    let mut fixture = Fixture::closed(dir.path());
     let disk = Arc::new(Recorder::new(dir.path()));
-    desk.open(disk.clone()).unwrap();
-    desk.policy.backlog = segue_core::policy::Backlog::new(1_000).unwrap();
-    desk.say("one");
+    fixture.open(disk.clone()).unwrap();
+    fixture.policy.backlog = segue_core::policy::Backlog::new(1_000).unwrap();
+    fixture.say("one");
     let mut written = 0;
     for _ in 0..200 {
-        let before = fs::metadata(desk.path("index.json")).ok().map(|meta| meta.len());
-        desk.new_session();
-        written += usize::from(fs::metadata(desk.path("index.json")).ok().map(|meta| meta.len()) != before);
+        let before = fs::metadata(fixture.path("index.json")).ok().map(|meta| meta.len());
+        fixture.new_session();
+        written +=
+            usize::from(fs::metadata(fixture.path("index.json")).ok().map(|meta| meta.len()) != before);
     }
     assert!((1..=10).contains(&written), "{written}");
-    let changes = fs::read_to_string(desk.path("index.changes.jsonl")).unwrap();
+    let changes = fs::read_to_string(fixture.path("index.changes.jsonl")).unwrap();
     let last: serde_json::Value = serde_json::from_str(changes.lines().last().unwrap()).unwrap();
     assert_eq!(
         (last["scope"].as_str(), last["active_session_key"].as_str()),
         (Some(ME), Some(&*format!("{ME}#201")))
     );
-    desk.close();
-    assert!(!desk.path("index.changes.jsonl").exists());
-    desk.reopen();
-    assert_eq!(desk.indexed().len(), 201);
-    desk.check();
+    fixture.close();
+    assert!(!fixture.path("index.changes.jsonl").exists());
+    fixture.reopen();
+    assert_eq!(fixture.indexed().len(), 201);
+    fixture.check();
 }
 
 /// The process dies before the changes are folded in, and the file of changes is whole, torn, nonsense or gone.
@@ -40,20 +41,20 @@ fn p9_changes_of_the_index_that_were_not_folded_in_are_found() {
         [|text| text, |text| text[..text.len() / 2].to_owned(), |_| "\0\0\n{".to_owned(), |_| String::new()];
     for spoil in spoils {
         let dir = folder();
-        let mut desk = Desk::closed(dir.path());
+        let mut fixture = Fixture::closed(dir.path());
         let disk = Arc::new(Recorder::new(dir.path()));
-        desk.open(disk.clone()).unwrap();
+        fixture.open(disk.clone()).unwrap();
         for _ in 0..5 {
-            desk.new_session();
+            fixture.new_session();
         }
         disk.die_after(0);
-        desk.close();
-        let path = desk.path("index.changes.jsonl");
+        fixture.close();
+        let path = fixture.path("index.changes.jsonl");
         let changes = fs::read_to_string(&path).unwrap();
         fs::write(&path, spoil(changes)).unwrap();
-        desk.reopen();
-        assert_eq!(desk.indexed().len(), 5);
+        fixture.reopen();
+        assert_eq!(fixture.indexed().len(), 5);
         assert_eq!(fs::read_to_string(&path).unwrap_or_default(), "");
-        desk.check();
+        fixture.check();
     }
 }

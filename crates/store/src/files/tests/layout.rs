@@ -1,6 +1,6 @@
 //! What a person finds in the folder.
 
-use super::{Desk, ME, folder, message_seq, say_as};
+use super::{Fixture, ME, folder, message_seq, say_as};
 use crate::error::Error;
 use crate::files::Files;
 use segue_core::decide::Command;
@@ -12,14 +12,14 @@ use std::fs;
 #[test]
 fn the_index_has_exactly_the_shape_of_004() {
     let dir = folder();
-    let mut desk = Desk::new(dir.path());
-    assert_eq!(desk.index(), json!({"version": 1, "scopes": {}}));
-    desk.say("one");
-    desk.new_session();
-    desk.new_session();
-    desk.run(&Command::Resume { session: Number(2) });
+    let mut fixture = Fixture::new(dir.path());
+    assert_eq!(fixture.index(), json!({"version": 1, "scopes": {}}));
+    fixture.say("one");
+    fixture.new_session();
+    fixture.new_session();
+    fixture.run(&Command::Resume { session: Number(2) });
     assert_eq!(
-        desk.index(),
+        fixture.index(),
         json!({
             "version": 1,
             "scopes": {
@@ -36,12 +36,12 @@ fn the_index_has_exactly_the_shape_of_004() {
 #[test]
 fn a_scope_is_a_folder_with_a_journal_and_a_file_for_each_segment() {
     let dir = folder();
-    let mut desk = Desk::new(dir.path());
-    desk.say("one");
-    desk.new_session();
-    desk.say("two");
+    let mut fixture = Fixture::new(dir.path());
+    fixture.say("one");
+    fixture.new_session();
+    fixture.say("two");
     let lines = |name: &str| -> Vec<serde_json::Value> {
-        let text = fs::read_to_string(desk.scope_path(name)).unwrap();
+        let text = fs::read_to_string(fixture.scope_path(name)).unwrap();
         text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     };
     let kinds = |name: &str| -> Vec<String> {
@@ -59,19 +59,22 @@ fn a_scope_is_a_folder_with_a_journal_and_a_file_for_each_segment() {
 #[test]
 fn an_erased_body_is_nowhere_on_the_disk() {
     let dir = folder();
-    let mut desk = Desk::new(dir.path());
-    desk.run(&say_as("a secret", "77"));
-    desk.run(&Command::Rename { session: Number(1), title: Title::new("a hidden title").unwrap() });
-    desk.say("more");
-    let secret = message_seq(&desk, "a secret");
-    desk.run(&Command::Erase { entries: vec![secret], along: Vec::new() });
-    desk.say("and more");
-    desk.new_session();
-    assert_eq!(desk.inner().with(&desk.scope, |s| Ok(s.seen[&MessageId("77".into())])).unwrap(), secret);
-    desk.run(&Command::Delete { session: Number(1) });
-    desk.say("still more");
-    desk.check();
-    let everything: String = fs::read_dir(desk.scope_path(""))
+    let mut fixture = Fixture::new(dir.path());
+    fixture.run(&say_as("a secret", "77"));
+    fixture.run(&Command::Rename { session: Number(1), title: Title::new("a hidden title").unwrap() });
+    fixture.say("more");
+    let secret = message_seq(&fixture, "a secret");
+    fixture.run(&Command::Erase { entries: vec![secret], along: Vec::new() });
+    fixture.say("and more");
+    fixture.new_session();
+    assert_eq!(
+        fixture.inner().with(&fixture.scope, |s| Ok(s.seen[&MessageId("77".into())])).unwrap(),
+        secret
+    );
+    fixture.run(&Command::Delete { session: Number(1) });
+    fixture.say("still more");
+    fixture.check();
+    let everything: String = fs::read_dir(fixture.scope_path(""))
         .unwrap()
         .map(|entry| fs::read_to_string(entry.unwrap().path()).unwrap())
         .collect();
@@ -82,7 +85,7 @@ fn an_erased_body_is_nowhere_on_the_disk() {
 #[test]
 fn odd_scopes_have_folders_of_their_own() {
     let dir = folder();
-    let mut desk = Desk::new(dir.path());
+    let mut fixture = Fixture::new(dir.path());
     let keys = [
         "a:b",
         "a_b",
@@ -98,27 +101,27 @@ fn odd_scopes_have_folders_of_their_own() {
         &"x".repeat(1024),
     ];
     for key in keys {
-        desk.scope = key.parse().unwrap();
-        desk.expected = Default::default();
-        desk.say(key);
+        fixture.scope = key.parse().unwrap();
+        fixture.expected = Default::default();
+        fixture.say(key);
     }
-    desk.reopen();
+    fixture.reopen();
     for key in keys {
-        desk.scope = key.parse().unwrap();
-        assert_eq!(desk.texts(1), [key]);
+        fixture.scope = key.parse().unwrap();
+        assert_eq!(fixture.texts(1), [key]);
     }
-    assert_eq!(desk.scopes().len(), keys.len());
-    assert_eq!(desk.problems(), Vec::<String>::new());
+    assert_eq!(fixture.scopes().len(), keys.len());
+    assert_eq!(fixture.problems(), Vec::<String>::new());
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "nothing is written outside");
 }
 
 #[test]
 fn only_one_process_has_the_store_open() {
     let dir = folder();
-    let desk = Desk::new(dir.path());
+    let fixture = Fixture::new(dir.path());
     let second = Files::open(dir.path());
     assert!(matches!(&second, Err(Error::Unavailable { why, .. }) if why.contains("another process")));
-    drop(desk);
+    drop(fixture);
     assert!(Files::open(dir.path()).is_ok());
 }
 
@@ -133,15 +136,15 @@ fn a_folder_that_cannot_be_made_is_a_sentence() {
 #[test]
 fn newer_formats_are_refused() {
     let dir = folder();
-    let mut desk = Desk::new(dir.path());
-    desk.say("one");
-    desk.close();
-    let journal = fs::read_to_string(desk.scope_path("journal.jsonl")).unwrap();
-    fs::write(desk.scope_path("journal.jsonl"), journal.replace("\"segue\":2", "\"segue\":3")).unwrap();
-    desk.reopen();
-    assert!(matches!(desk.load(), Err(Error::NewerFormat { found: 3, known: 2 })));
-    desk.close();
-    fs::write(desk.path("index.json"), r#"{"version":7,"future":true}"#).unwrap();
+    let mut fixture = Fixture::new(dir.path());
+    fixture.say("one");
+    fixture.close();
+    let journal = fs::read_to_string(fixture.scope_path("journal.jsonl")).unwrap();
+    fs::write(fixture.scope_path("journal.jsonl"), journal.replace("\"segue\":2", "\"segue\":3")).unwrap();
+    fixture.reopen();
+    assert!(matches!(fixture.load(), Err(Error::NewerFormat { found: 3, known: 2 })));
+    fixture.close();
+    fs::write(fixture.path("index.json"), r#"{"version":7,"future":true}"#).unwrap();
     assert!(matches!(Files::open(dir.path()), Err(Error::NewerFormat { found: 7, known: 1 })));
 }
 
@@ -149,42 +152,46 @@ fn newer_formats_are_refused() {
 #[test]
 fn l10_an_entry_of_an_unknown_kind_is_of_a_newer_segue() {
     let dir = folder();
-    let mut desk = Desk::new(dir.path());
-    desk.say("one");
-    desk.close();
+    let mut fixture = Fixture::new(dir.path());
+    fixture.say("one");
+    fixture.close();
     for (file, bones, end) in [
         ("journal.jsonl", "\"bones\":1,", "\n"),
         ("000001.jsonl", "", "\n"),
         // Its end may have been cut off, which is mended where the entry can be read.
         ("000001.jsonl", "", ""),
     ] {
-        let path = desk.scope_path(file);
+        let path = fixture.scope_path(file);
         let whole = fs::read_to_string(&path).unwrap();
-        let seq = desk.expected.state.as_ref().unwrap().head.0 + 1;
+        let seq = fixture.expected.state.as_ref().unwrap().head.0 + 1;
         let line = format!(
             "{{\"seq\":{seq},\"segment\":1,\"at\":\"2026-03-01T12:00:00.000000Z\",\"kind\":\"foreseen\",\"nth\":1,\
              \"batch\":[{seq},{seq}],{bones}\"body\":{{\"sight\":7}}}}{end}"
         );
         fs::write(&path, format!("{whole}{line}")).unwrap();
-        desk.reopen();
+        fixture.reopen();
         let before = all_files(dir.path());
-        let found = desk.inner().with(&desk.scope, |scope| Ok(scope.state.clone()));
+        let found = fixture.inner().with(&fixture.scope, |scope| Ok(scope.state.clone()));
         let error = found.unwrap_err().to_string();
         assert!(error.contains("'foreseen'") && error.contains("use a newer Segue"), "{file}: {error}");
-        let append = desk.append_of(&super::say("two"));
-        let error = desk.inner().append(append).unwrap_err().to_string();
+        let append = fixture.append_of(&super::say("two"));
+        let error = fixture.inner().append(append).unwrap_err().to_string();
         assert!(error.contains("use a newer Segue"), "{file}: {error}");
-        assert!(desk.problems().join(" ").contains("use a newer Segue"), "{file}: {:?}", desk.problems());
+        assert!(
+            fixture.problems().join(" ").contains("use a newer Segue"),
+            "{file}: {:?}",
+            fixture.problems()
+        );
         assert_eq!(all_files(dir.path()), before, "{file}: nothing is touched");
-        desk.close();
+        fixture.close();
         fs::write(&path, whole).unwrap();
     }
     // What is one letter off is damage, and no kind that anybody will know.
-    let path = desk.scope_path("000001.jsonl");
+    let path = fixture.scope_path("000001.jsonl");
     let whole = fs::read_to_string(&path).unwrap();
     fs::write(&path, whole.replacen("\"user\"", "\"usar\"", 1)).unwrap();
-    desk.reopen();
-    assert!(desk.problems().join(" ").contains("it is set aside"), "{:?}", desk.problems());
+    fixture.reopen();
+    assert!(fixture.problems().join(" ").contains("it is set aside"), "{:?}", fixture.problems());
 }
 
 /// Reads every file of a folder.

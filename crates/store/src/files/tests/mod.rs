@@ -3,10 +3,10 @@
 mod crash;
 mod damage;
 mod fault;
-mod fixture;
 mod healing;
 mod index;
 mod layout;
+mod old_formats;
 mod power;
 mod power_cut;
 mod quarantine;
@@ -65,14 +65,14 @@ impl Expected {
         let Some(state) = &self.state else { return Vec::new() };
         let open = state.open.as_ref().map(|open| open.number);
         let kept = |r: &&Record| {
-            r.kind.is_bone() || Some(r.segment) == open || state.segments.contains_key(&r.segment)
+            r.kind.is_structural() || Some(r.segment) == open || state.segments.contains_key(&r.segment)
         };
         self.log.values().filter(kept).cloned().collect()
     }
 }
 
 /// A store in a folder, and one scope that is talked to.
-pub(super) struct Desk {
+pub(super) struct Fixture {
     pub dir: PathBuf,
     pub files: Option<Files>,
     pub scope: Key,
@@ -82,11 +82,11 @@ pub(super) struct Desk {
     ids: u128,
 }
 
-impl Desk {
+impl Fixture {
     pub fn new(dir: &Path) -> Self {
-        let mut desk = Self::closed(dir);
-        desk.open(Arc::new(Machine)).unwrap();
-        desk
+        let mut fixture = Self::closed(dir);
+        fixture.open(Arc::new(Machine)).unwrap();
+        fixture
     }
 
     pub fn closed(dir: &Path) -> Self {
@@ -254,7 +254,7 @@ fn text(record: &Record) -> String {
 }
 
 /// Commands that touch every file in every way. Each is made when its turn comes.
-pub(super) type Step = fn(&Desk) -> Command;
+pub(super) type Step = fn(&Fixture) -> Command;
 
 pub(super) const SCRIPT: &[Step] = &[
     |_| say_as("one", "a"),
@@ -263,11 +263,11 @@ pub(super) const SCRIPT: &[Step] = &[
     |_| Command::New { first: Some(Message::text("two")) },
     |_| Command::Reply { role: Role::Assistant, message: Message::text("late"), session: Number(1) },
     |_| say_as("three", "b"),
-    |desk| Command::Erase { entries: vec![message_seq(desk, "three")], along: Vec::new() },
-    |desk| Command::Fork { session: Number(1), at: Some(cut(desk, 1, "one")) },
+    |fixture| Command::Erase { entries: vec![message_seq(fixture, "three")], along: Vec::new() },
+    |fixture| Command::Fork { session: Number(1), at: Some(cut(fixture, 1, "one")) },
     |_| say("four"),
     |_| say("five"),
-    |desk| Command::Split { at: cut(desk, 3, "five") },
+    |fixture| Command::Split { at: cut(fixture, 3, "five") },
     |_| Command::Undo,
     |_| Command::Resume { session: Number(2) },
     |_| Command::Delete { session: Number(1) },
@@ -277,18 +277,19 @@ pub(super) const SCRIPT: &[Step] = &[
     |_| say("seven"),
 ];
 
-fn message_seq(desk: &Desk, wanted: &str) -> Seq {
-    let record = desk.expected.log.values().find(|r| r.kind.role().is_some() && text(r) == wanted);
+fn message_seq(fixture: &Fixture, wanted: &str) -> Seq {
+    let record = fixture.expected.log.values().find(|r| r.kind.role().is_some() && text(r) == wanted);
     record.unwrap().seq
 }
 
-fn cut(desk: &Desk, session: u32, wanted: &str) -> Cut {
-    let message = message_seq(desk, wanted);
-    let across = desk.state().view(Number(session)).across(message);
-    desk.inner()
-        .with(&desk.scope, |scope| {
+fn cut(fixture: &Fixture, session: u32, wanted: &str) -> Cut {
+    let message = message_seq(fixture, wanted);
+    let across = fixture.state().view(Number(session)).across(message);
+    fixture
+        .inner()
+        .with(&fixture.scope, |scope| {
             let before = across.iter().map(|segment| (*segment, scope.before(message, *segment))).collect();
-            Ok(Cut { message, segment: desk.expected.log[&message].segment, before })
+            Ok(Cut { message, segment: fixture.expected.log[&message].segment, before })
         })
         .unwrap()
 }

@@ -1,7 +1,7 @@
 //! Power cuts: what was acknowledged is there, whatever part of the rest landed, in whatever order.
 
 use super::power::{Recorder, Rng};
-use super::{Desk, Expected, folder, say_as};
+use super::{Expected, Fixture, folder, say_as};
 use crate::error::Error;
 use crate::files::sweep::sweep;
 use segue_core::decide::Command;
@@ -25,9 +25,9 @@ fn text(rng: &mut Rng) -> String {
     text
 }
 
-fn any_command(rng: &mut Rng, desk: &Desk) -> Command {
+fn any_command(rng: &mut Rng, fixture: &Fixture) -> Command {
     let session = Number(1 + rng.below(5) as u32);
-    let messages: Vec<Seq> = desk
+    let messages: Vec<Seq> = fixture
         .expected
         .log
         .values()
@@ -35,7 +35,7 @@ fn any_command(rng: &mut Rng, desk: &Desk) -> Command {
         .map(|record| record.seq)
         .collect();
     match rng.below(16) {
-        0..=5 => say_as(&text(rng), &format!("id {}", desk.ids)),
+        0..=5 => say_as(&text(rng), &format!("id {}", fixture.ids)),
         6 | 7 => Command::New { first: Some(Message::text(text(rng))) },
         8 => Command::Resume { session },
         9 => Command::Undo,
@@ -52,22 +52,22 @@ fn any_command(rng: &mut Rng, desk: &Desk) -> Command {
 
 /// Talks for a while; what the disk refuses because the process has died ends it. Returns what was under way then.
 fn talk(
-    desk: &mut Desk,
+    fixture: &mut Fixture,
     disk: &Recorder,
     rng: &mut Rng,
     acknowledged: &mut Acknowledged,
 ) -> Option<Expected> {
     for n in 0..12 {
-        let command = any_command(rng, desk);
-        let Ok(append) = desk.decide(&command) else { continue };
-        match desk.try_append(append) {
-            Ok(()) => acknowledged.push((disk.steps(), desk.expected.clone())),
+        let command = any_command(rng, fixture);
+        let Ok(append) = fixture.decide(&command) else { continue };
+        match fixture.try_append(append) {
+            Ok(()) => acknowledged.push((disk.steps(), fixture.expected.clone())),
             Err((Error::Duplicate { .. } | Error::Sealed { .. }, _)) => {}
             Err((Error::Unavailable { .. }, attempted)) if disk.is_dead() => return Some(attempted),
             Err((error, _)) => panic!("{error}"),
         }
         if n % 5 == 4 {
-            _ = sweep(desk.inner());
+            _ = sweep(fixture.inner());
         }
     }
     None
@@ -80,15 +80,15 @@ fn cut_and_check(disk: &Recorder, from: usize, acknowledged: &Acknowledged, seed
     let dir = folder();
     disk.power_cut(after, &mut rng, dir.path());
     let done = acknowledged.iter().take_while(|(steps, _)| *steps <= after).count();
-    let mut desk = Desk::closed(dir.path());
-    desk.ids = 1_000;
-    desk.now = "2026-03-02T10:00:00Z".parse().unwrap();
-    desk.expected = done.checked_sub(1).map(|last| acknowledged[last].1.clone()).unwrap_or_default();
-    desk.reopen();
-    super::crash::settle(&mut desk, acknowledged.get(done).map(|(_, attempted)| attempted.clone()));
-    desk.say("and on it goes");
-    desk.new_session();
-    desk.check();
+    let mut fixture = Fixture::closed(dir.path());
+    fixture.ids = 1_000;
+    fixture.now = "2026-03-02T10:00:00Z".parse().unwrap();
+    fixture.expected = done.checked_sub(1).map(|last| acknowledged[last].1.clone()).unwrap_or_default();
+    fixture.reopen();
+    super::crash::settle(&mut fixture, acknowledged.get(done).map(|(_, attempted)| attempted.clone()));
+    fixture.say("and on it goes");
+    fixture.new_session();
+    fixture.check();
     let set_aside: Vec<_> = super::layout::all_files(dir.path())
         .into_iter()
         .map(|(path, _)| path)
@@ -96,21 +96,21 @@ fn cut_and_check(disk: &Recorder, from: usize, acknowledged: &Acknowledged, seed
         .collect();
     assert_eq!(set_aside, Vec::<std::path::PathBuf>::new(), "seed {seed}");
     // No message is accepted twice.
-    let ids = desk.expected.log.values().filter_map(|record| match record.body() {
+    let ids = fixture.expected.log.values().filter_map(|record| match record.body() {
         Ok(segue_core::entry::Body::Message(_, message)) => message.message_id,
         _ => None,
     });
     for id in ids.collect::<Vec<_>>() {
-        let again = desk.try_run(&say_as("again", &id.0)).map_err(|(error, _)| error);
+        let again = fixture.try_run(&say_as("again", &id.0)).map_err(|(error, _)| error);
         assert!(matches!(again, Err(Error::Duplicate { .. })), "seed {seed}: {again:?}");
     }
 }
 
-fn start(dir: &Path) -> (Desk, Arc<Recorder>) {
+fn start(dir: &Path) -> (Fixture, Arc<Recorder>) {
     let disk = Arc::new(Recorder::new(dir));
-    let mut desk = Desk::closed(dir);
-    desk.open(disk.clone()).unwrap();
-    (desk, disk)
+    let mut fixture = Fixture::closed(dir);
+    fixture.open(disk.clone()).unwrap();
+    (fixture, disk)
 }
 
 /// 1,500 states after a power cut.
@@ -118,10 +118,10 @@ fn start(dir: &Path) -> (Desk, Arc<Recorder>) {
 fn p9_a_power_cut_loses_nothing_that_was_acknowledged_whatever_order_pages_land_in() {
     for run in 0..50 {
         let dir = folder();
-        let (mut desk, disk) = start(dir.path());
+        let (mut fixture, disk) = start(dir.path());
         let (mut rng, mut acknowledged) = (Rng(run), Vec::new());
-        assert!(talk(&mut desk, &disk, &mut rng, &mut acknowledged).is_none());
-        desk.close();
+        assert!(talk(&mut fixture, &disk, &mut rng, &mut acknowledged).is_none());
+        fixture.close();
         for state in 0..30 {
             cut_and_check(&disk, 0, &acknowledged, run * 1_000 + state);
         }
@@ -134,20 +134,20 @@ fn p9_a_power_cut_loses_nothing_that_was_acknowledged_whatever_order_pages_land_
 fn p9_what_a_dead_process_left_in_the_cache_is_durable_before_it_counts() {
     for run in 0..80 {
         let dir = folder();
-        let (mut desk, disk) = start(dir.path());
+        let (mut fixture, disk) = start(dir.path());
         let (mut rng, mut acknowledged) = (Rng(10_000 + run), Vec::new());
         disk.die_after(rng.below(60));
-        let attempted = talk(&mut desk, &disk, &mut rng, &mut acknowledged);
-        desk.close();
+        let attempted = talk(&mut fixture, &disk, &mut rng, &mut acknowledged);
+        fixture.close();
         disk.revive();
-        desk.open(disk.clone()).unwrap();
-        let found = desk.load().unwrap();
+        fixture.open(disk.clone()).unwrap();
+        let found = fixture.load().unwrap();
         if let Some(attempted) = attempted.filter(|attempted| attempted.state == found) {
-            desk.expected = attempted;
+            fixture.expected = attempted;
         }
         let restarted = disk.steps();
-        assert!(talk(&mut desk, &disk, &mut rng, &mut acknowledged).is_none());
-        desk.close();
+        assert!(talk(&mut fixture, &disk, &mut rng, &mut acknowledged).is_none());
+        fixture.close();
         // The states before the restart are those of the test above.
         let first = acknowledged.iter().position(|(steps, _)| *steps > restarted);
         let Some(from) = first.map(|at| acknowledged[at].0) else { continue };

@@ -2,7 +2,7 @@
 
 use super::crash::settle;
 use super::fault::{Extent, Faulty, Then};
-use super::{Desk, SCRIPT, folder, say, say_as};
+use super::{Fixture, SCRIPT, folder, say, say_as};
 use crate::files::sweep::sweep;
 use crate::verify::verify;
 use proptest::prelude::*;
@@ -35,8 +35,8 @@ fn any_command() -> impl Strategy<Value = Command> {
 }
 
 /// Tells whether a command asks for something that the engine never asks for: only messages are erased.
-fn is_odd(desk: &Desk, command: &Command) -> bool {
-    let is_message = |seq| desk.expected.log.get(seq).is_some_and(|record| record.kind.role().is_some());
+fn is_odd(fixture: &Fixture, command: &Command) -> bool {
+    let is_message = |seq| fixture.expected.log.get(seq).is_some_and(|record| record.kind.role().is_some());
     matches!(command, Command::Erase { entries, .. } if !entries.iter().all(is_message))
 }
 
@@ -51,69 +51,69 @@ proptest! {
         stops: bool,
     ) {
         let dir = folder();
-        let mut desk = Desk::closed(dir.path());
+        let mut fixture = Fixture::closed(dir.path());
         let extent = if whole { Extent::Whole } else { Extent::Half };
         let disk = Arc::new(Faulty::new(at, extent, if stops { Then::Stop } else { Then::GoOn }));
         let mut attempted = None;
-        if desk.open(disk.clone()).is_ok() {
+        if fixture.open(disk.clone()).is_ok() {
             for (n, command) in commands.iter().enumerate() {
-                if disk.is_dead() || is_odd(&desk, command) {
+                if disk.is_dead() || is_odd(&fixture, command) {
                     continue;
                 }
-                let Ok(append) = desk.decide(command) else { continue };
-                match desk.try_append(append) {
+                let Ok(append) = fixture.decide(command) else { continue };
+                match fixture.try_append(append) {
                     Err((crate::Error::Unavailable { .. }, after)) if stops => attempted = Some(after),
                     Err((crate::Error::Unavailable { .. } | crate::Error::Duplicate { .. }, _)) | Ok(()) => {}
                     Err((error, _)) => prop_assert!(false, "{error}"),
                 }
                 if n % 5 == 4 {
-                    let _ = sweep(desk.inner());
+                    let _ = sweep(fixture.inner());
                 }
             }
         }
-        desk.reopen();
-        settle(&mut desk, attempted);
-        desk.say("and on it goes");
-        desk.check();
+        fixture.reopen();
+        settle(&mut fixture, attempted);
+        fixture.say("and on it goes");
+        fixture.check();
     }
 }
 
 #[test]
 fn more_scopes_than_fit_in_memory_are_all_there() {
     let dir = folder();
-    let mut desk = Desk::new(dir.path());
+    let mut fixture = Fixture::new(dir.path());
     let key = |n: usize| format!("agent:main:cli:direct:{n}").parse().unwrap();
     for n in 0..300 {
-        desk.scope = key(n);
-        desk.expected = Default::default();
-        desk.say(&format!("hello {n}"));
+        fixture.scope = key(n);
+        fixture.expected = Default::default();
+        fixture.say(&format!("hello {n}"));
     }
-    assert!(desk.inner().scopes.keys().len() < 300);
+    assert!(fixture.inner().scopes.keys().len() < 300);
     for n in 0..300 {
-        desk.scope = key(n);
-        assert_eq!(desk.texts(1), [format!("hello {n}")]);
+        fixture.scope = key(n);
+        assert_eq!(fixture.texts(1), [format!("hello {n}")]);
     }
-    assert_eq!(desk.scopes().len(), 300);
-    desk.reopen();
-    assert!(desk.inner().scopes.keys().len() < 150, "opening does not read all scopes");
-    assert_eq!(desk.scopes().len(), 300);
+    assert_eq!(fixture.scopes().len(), 300);
+    fixture.reopen();
+    assert!(fixture.inner().scopes.keys().len() < 150, "opening does not read all scopes");
+    assert_eq!(fixture.scopes().len(), 300);
 }
 
 #[test]
 fn scopes_are_written_side_by_side() {
     let dir = folder();
-    let mut desk = Desk::new(dir.path());
-    let mut desks: Vec<Desk> = (0..6)
+    let mut fixture = Fixture::new(dir.path());
+    let mut fixtures: Vec<Fixture> = (0..6)
         .map(|n| {
-            let mut other = Desk::closed(dir.path());
+            let mut other = Fixture::closed(dir.path());
             other.scope = format!("agent:main:cli:direct:{n}").parse().unwrap();
-            let inner = Arc::clone(&desk.files.as_ref().unwrap().inner);
+            let inner = Arc::clone(&fixture.files.as_ref().unwrap().inner);
             other.files = Some(crate::files::Files { inner });
             other
         })
         .collect();
     std::thread::scope(|threads| {
-        for other in &mut desks {
+        for other in &mut fixtures {
             threads.spawn(|| {
                 for step in SCRIPT {
                     let command = step(other);
@@ -123,36 +123,36 @@ fn scopes_are_written_side_by_side() {
             });
         }
     });
-    let expected: Vec<_> = desks.into_iter().map(|other| (other.scope, other.expected)).collect();
+    let expected: Vec<_> = fixtures.into_iter().map(|other| (other.scope, other.expected)).collect();
     for (scope, expected) in expected {
-        (desk.scope, desk.expected) = (scope, expected);
-        desk.check();
+        (fixture.scope, fixture.expected) = (scope, expected);
+        fixture.check();
     }
-    assert!(!desk.path("garbage.jsonl").exists());
+    assert!(!fixture.path("garbage.jsonl").exists());
 }
 
 #[tokio::test]
 async fn verify_reports_missing_and_damaged_files_and_goes_on() {
     let dir = folder();
-    let mut desk = Desk::new(dir.path());
-    desk.say("one");
-    desk.new_session();
-    desk.say("two");
-    let problems = async |desk: &Desk| {
-        let store = desk.files.as_ref().unwrap();
-        verify(store, &desk.scope).await.unwrap().problems
+    let mut fixture = Fixture::new(dir.path());
+    fixture.say("one");
+    fixture.new_session();
+    fixture.say("two");
+    let problems = async |fixture: &Fixture| {
+        let store = fixture.files.as_ref().unwrap();
+        verify(store, &fixture.scope).await.unwrap().problems
     };
-    assert_eq!(problems(&desk).await, Vec::<String>::new());
-    desk.close();
-    let path = desk.scope_path("000001.jsonl");
+    assert_eq!(problems(&fixture).await, Vec::<String>::new());
+    fixture.close();
+    let path = fixture.scope_path("000001.jsonl");
     let whole = fs::read_to_string(&path).unwrap();
     fs::remove_file(&path).unwrap();
-    desk.reopen();
-    assert!(problems(&desk).await.join("\n").contains("000001.jsonl is missing"));
+    fixture.reopen();
+    assert!(problems(&fixture).await.join("\n").contains("000001.jsonl is missing"));
     for changed in [whole.replace("one", "won"), whole.replace("\"nth\":1", "\"nth\":0")] {
-        desk.close();
+        fixture.close();
         fs::write(&path, changed).unwrap();
-        desk.reopen();
-        assert_ne!(problems(&desk).await, Vec::<String>::new());
+        fixture.reopen();
+        assert_ne!(problems(&fixture).await, Vec::<String>::new());
     }
 }

@@ -1,7 +1,7 @@
 //! The last append is cut off at every single byte.
 
 use super::crash::settle;
-use super::{Desk, folder, say};
+use super::{Fixture, folder, say};
 use crate::files::name::folder as folder_of;
 use segue_core::decide::Command;
 use segue_core::message::Message;
@@ -39,30 +39,30 @@ fn states(
 fn p9_an_append_that_is_torn_anywhere_is_there_as_a_whole_or_not_at_all() {
     for command in [say("the last one"), Command::New { first: Some(Message::text("the last one")) }] {
         let dir = folder();
-        let mut desk = Desk::new(dir.path());
-        desk.say("one");
-        let (acknowledged, before) = (desk.expected.clone(), read_all(&desk.scope_path("")));
-        desk.run(&command);
-        let (attempted, after) = (desk.expected.clone(), read_all(&desk.scope_path("")));
+        let mut fixture = Fixture::new(dir.path());
+        fixture.say("one");
+        let (acknowledged, before) = (fixture.expected.clone(), read_all(&fixture.scope_path("")));
+        fixture.run(&command);
+        let (attempted, after) = (fixture.expected.clone(), read_all(&fixture.scope_path("")));
         let states = states(&before, &after);
         assert!(states.len() > 300);
         for (at, state) in states.iter().enumerate() {
             let dir = folder();
-            let mut desk = Desk::closed(dir.path());
-            desk.now = "2026-03-01T12:00:00Z".parse().unwrap();
-            let scope = dir.path().join("sessions").join(folder_of(&desk.scope));
+            let mut fixture = Fixture::closed(dir.path());
+            fixture.now = "2026-03-01T12:00:00Z".parse().unwrap();
+            let scope = dir.path().join("sessions").join(folder_of(&fixture.scope));
             fs::create_dir_all(&scope).unwrap();
             for (name, bytes) in state {
                 fs::write(scope.join(name), bytes).unwrap();
             }
-            desk.expected = acknowledged.clone();
-            desk.reopen();
-            settle(&mut desk, Some(attempted.clone()));
+            fixture.expected = acknowledged.clone();
+            fixture.reopen();
+            settle(&mut fixture, Some(attempted.clone()));
             if at + 1 == states.len() {
-                assert_eq!(desk.expected, attempted, "the whole append counts");
+                assert_eq!(fixture.expected, attempted, "the whole append counts");
             }
-            desk.say("and on it goes");
-            desk.check();
+            fixture.say("and on it goes");
+            fixture.check();
         }
     }
 }

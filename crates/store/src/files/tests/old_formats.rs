@@ -1,6 +1,6 @@
 //! Folders of earlier formats are opened, verified, read and written to.
 
-use super::{Desk, folder};
+use super::{Fixture, folder};
 use crate::verify::verify;
 use segue_core::scope::Key;
 use std::fs;
@@ -23,35 +23,38 @@ fn copy(from: &Path, to: &Path) {
 async fn a_folder_of_format_1_goes_on_as_it_is() {
     let dir = folder();
     copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/stores/files-1"), dir.path());
-    let mut desk = Desk::new(dir.path());
-    let sound = async |desk: &Desk| {
-        let store = desk.files.as_ref().unwrap();
-        for key in desk.scopes() {
+    let mut fixture = Fixture::new(dir.path());
+    let sound = async |fixture: &Fixture| {
+        let store = fixture.files.as_ref().unwrap();
+        for key in fixture.scopes() {
             let key: Key = key.parse().unwrap();
             assert_eq!(verify(store, &key).await.unwrap().problems, Vec::<String>::new());
         }
-        assert_eq!(super::super::audit::store(desk.inner()).unwrap(), Vec::<String>::new());
+        assert_eq!(super::super::audit::store(fixture.inner()).unwrap(), Vec::<String>::new());
     };
-    assert_eq!(desk.scopes().len(), 2);
-    sound(&desk).await;
-    desk.scope = "agent:main:telegram:direct:111".parse().unwrap();
-    assert_eq!(desk.listed(), [2, 1]);
-    assert_eq!(desk.texts(2), ["Which train goes to Kyoto?"]);
+    assert_eq!(fixture.scopes().len(), 2);
+    sound(&fixture).await;
+    fixture.scope = "agent:main:telegram:direct:111".parse().unwrap();
+    assert_eq!(fixture.listed(), [2, 1]);
+    assert_eq!(fixture.texts(2), ["Which train goes to Kyoto?"]);
     let journal =
         || fs::read_to_string(dir.path().join("sessions/agent_main_telegram_direct_111/journal.jsonl"));
     assert!(journal().unwrap().starts_with("{\"segue\":1,"), "who only looks changes nothing");
     let again = super::say_as("once more", "6");
-    desk.expected.state = Some(desk.state());
-    desk.now = "2026-03-02T10:00:00Z".parse().unwrap();
-    assert!(matches!(desk.try_run(&again), Err((crate::Error::Duplicate { .. }, _))), "of a deleted session");
-    desk.say("It goes on.");
-    desk.new_session();
-    desk.say("And on.");
+    fixture.expected.state = Some(fixture.state());
+    fixture.now = "2026-03-02T10:00:00Z".parse().unwrap();
+    assert!(
+        matches!(fixture.try_run(&again), Err((crate::Error::Duplicate { .. }, _))),
+        "of a deleted session"
+    );
+    fixture.say("It goes on.");
+    fixture.new_session();
+    fixture.say("And on.");
     assert!(journal().unwrap().starts_with("{\"segue\":2,"), "an older Segue must not take it for damage");
     for _ in 0..2 {
-        assert_eq!(desk.load().unwrap(), desk.expected.state);
-        assert_eq!(desk.texts(desk.state().latest().unwrap().0), ["And on."]);
-        sound(&desk).await;
-        desk.reopen();
+        assert_eq!(fixture.load().unwrap(), fixture.expected.state);
+        assert_eq!(fixture.texts(fixture.state().latest().unwrap().0), ["And on."]);
+        sound(&fixture).await;
+        fixture.reopen();
     }
 }
