@@ -91,6 +91,26 @@ pub enum ReasoningForm {
     Item,
 }
 
+/// How many tokens a reply took.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Usage {
+    /// Tokens that the model read.
+    pub tokens_in: u64,
+    /// Tokens of them that it had in its cache.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub tokens_cached: u64,
+    /// Tokens that it wrote.
+    pub tokens_out: u64,
+    /// Tokens of them that it thought.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub tokens_reasoning: u64,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
 /// A message, without its role, which is the kind of its entry.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Message {
@@ -114,6 +134,12 @@ pub struct Message {
     /// What the model thought before it said this.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reasoning: Vec<Reasoning>,
+    /// The model that said this, as its provider calls it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// What it took, if the provider said so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usage: Option<Usage>,
     /// The session that this is a summary of, carried over from there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub carried_from: Option<crate::session::Number>,
@@ -133,7 +159,7 @@ impl Message {
         let reasoning =
             reasoning.map(|one| one.text.len() + one.signature.len() + of(&one.id) + one.model.len());
         let id = self.message_id.as_ref().map_or(0, |id| id.0.len());
-        let ids = id + of(&self.sender) + of(&self.tool_call_id);
+        let ids = id + of(&self.sender) + of(&self.tool_call_id) + of(&self.model);
         self.text.len() + calls.sum::<usize>() + reasoning.sum::<usize>() + ids
     }
 }

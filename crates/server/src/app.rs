@@ -3,6 +3,7 @@
 use crate::auth::{Access, Rates, Tokens};
 use crate::events::Hub;
 use crate::metrics::Metrics;
+use crate::openai::Background;
 use crate::openai::upstream::Upstreams;
 use crate::own::Begun;
 use crate::turns::Turns;
@@ -38,6 +39,8 @@ pub(crate) struct App {
     pub(crate) scope_turns: Turns,
     /// Requests of one idempotency key wait for each other.
     pub(crate) key_turns: Turns,
+    /// Responses that are made while nobody waits.
+    pub(crate) background: Background,
     upstreams: RwLock<Arc<Upstreams>>,
     serve: RwLock<Arc<Serve>>,
     /// Becomes true when the server is to stop.
@@ -54,7 +57,7 @@ impl App {
         let (scope_turns, key_turns) = (Turns::default(), Turns::default());
         let upstreams = RwLock::new(Arc::new(Upstreams::new(engine.config(), &keys)));
         let tokens = Tokens::new(Arc::clone(&values));
-        let rates = Rates::default();
+        let (rates, background) = (Rates::default(), Background::default());
         Self {
             engine,
             keys,
@@ -67,6 +70,7 @@ impl App {
             scopes_of,
             scope_turns,
             key_turns,
+            background,
             upstreams,
             serve,
             stopping,

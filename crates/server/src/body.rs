@@ -36,7 +36,8 @@ impl<T: DeserializeOwned + Default> FromRequest<Arc<App>> for Optional<T> {
     async fn from_request(request: Request, app: &Arc<App>) -> Result<Self, Problem> {
         let typed = check_type(request.headers());
         let bytes = read(request, app).await?;
-        if bytes.iter().all(u8::is_ascii_whitespace) {
+        let text = bytes.trim_ascii();
+        if text.is_empty() || (text == b"null" && typed.is_ok()) {
             return Ok(Self(T::default()));
         }
         typed?;
@@ -83,13 +84,32 @@ fn check_type(headers: &HeaderMap) -> Result<(), Problem> {
 
 /// Reads JSON: what is no JSON is malformed, what has the wrong fields is wrong.
 pub(crate) fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
-    serde_json::from_slice(bytes).map_err(|error| {
-        // A wrong field may come before the place where it ceases to be JSON.
-        match serde_json::from_slice::<serde_json::Value>(bytes) {
-            Ok(_) => Problem::wrong(format!("the body is wrong: {error}")),
-            Err(error) => Problem::malformed(format!("the body is no JSON: {error}")),
+    let error = match serde_json::from_slice(bytes) {
+        Ok(read) => return Ok(read),
+        Err(error) => error,
+    };
+    // A wrong field may come before the place where it ceases to be JSON.
+    let mut value = serde_json::from_slice(bytes)
+        .map_err(|error| Problem::malformed(format!("the body is no JSON: {error}")))?;
+    // To JSON, 2.0 is a whole number.
+    whole_numbers(&mut value);
+    serde_json::from_value(value).map_err(|_| Problem::wrong(format!("the body is wrong: {error}")))
+}
+
+/// Writes numbers without a fraction as whole ones.
+fn whole_numbers(value: &mut serde_json::Value) {
+    use serde_json::Value;
+    match value {
+        Value::Number(number) => {
+            let whole = number.as_f64().filter(|float| float.fract() == 0.0 && float.abs() < 9e15);
+            if let Some(whole) = whole.filter(|_| number.is_f64()) {
+                *value = Value::from(whole as i64);
+            }
         }
-    })
+        Value::Array(values) => values.iter_mut().for_each(whole_numbers),
+        Value::Object(fields) => fields.values_mut().for_each(whole_numbers),
+        Value::Null | Value::Bool(_) | Value::String(_) => {}
+    }
 }
 
 /// The query of a request.
@@ -132,7 +152,12 @@ impl<S: Send + Sync> FromRequestParts<S> for Caller {
     }
 }
 
-/// Reads the scope of a path. What the caller may not know of is not there.
+/// Reads the scope of a path. What the caller may not know of is not there, and neither is what no scope can be.
+pub(crate) fn scope_there(caller: &Caller, text: &str) -> Result<scope::Key, Problem> {
+    scope(caller, text).map_err(|problem| Problem::not_found(problem.detail()))
+}
+
+/// Reads the scope of a body or a header. What the caller may not know of is not there.
 pub(crate) fn scope(caller: &Caller, text: &str) -> Result<scope::Key, Problem> {
     let key: scope::Key = match text.parse() {
         Ok(key) => key,

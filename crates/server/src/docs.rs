@@ -1,6 +1,7 @@
 //! The description of Segue's own interface, and the pages to browse it. Nothing is loaded from elsewhere.
 
 use crate::app::App;
+use crate::description::description;
 use axum::Router;
 use axum::extract::Path;
 use axum::http::StatusCode;
@@ -8,46 +9,11 @@ use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::get;
 use std::sync::Arc;
-use utoipa::openapi::{ContentBuilder, OpenApi, Ref, RefOr, ResponseBuilder};
+use utoipa::openapi::OpenApi;
 use utoipa_swagger_ui::Config;
 
 /// Where the description is.
 const DESCRIPTION: &str = "/api/openapi.json";
-
-/// What every operation may answer besides.
-const PROBLEMS: [(&str, &str); 10] = [
-    ("400", "The request cannot be read"),
-    ("401", "There is no token, or a bad one"),
-    ("403", "Not with this token"),
-    ("404", "Not there, or not to be known of with this token"),
-    ("409", "Refused, with what is allowed"),
-    ("413", "Too large"),
-    ("415", "The body is not JSON"),
-    ("422", "Well-formed, and wrong"),
-    ("429", "Too many requests; Retry-After says when to come back"),
-    ("503", "The store does not answer"),
-];
-
-/// Writes the description with the problems that every operation may answer.
-pub(crate) fn description(api: &OpenApi) -> String {
-    let mut api = api.clone();
-    for item in api.paths.paths.values_mut() {
-        let operations = [&mut item.get, &mut item.post, &mut item.put, &mut item.patch, &mut item.delete];
-        for operation in operations.into_iter().flatten() {
-            for (status, text) in PROBLEMS {
-                let schema = RefOr::Ref(Ref::from_schema_name("Problem"));
-                let content = ContentBuilder::new().schema(Some(schema)).build();
-                let response =
-                    ResponseBuilder::new().description(text).content("application/problem+json", content);
-                let responses = &mut operation.responses.responses;
-                responses.entry(status.to_owned()).or_insert_with(|| response.build().into());
-            }
-        }
-    }
-    let mut text = api.to_pretty_json().unwrap_or_default();
-    text.push('\n');
-    text
-}
 
 pub(crate) fn router(api: &OpenApi) -> Router<Arc<App>> {
     let text: Arc<str> = description(api).into();

@@ -51,7 +51,7 @@ pub(crate) async fn replay(State(app): State<Arc<App>>, request: Request, next: 
     let key = request.headers().get("idempotency-key");
     let (Some(key), &Method::POST) = (key, request.method()) else { return next.run(request).await };
     match key.to_str() {
-        Ok(key) if !key.is_empty() && key.len() <= KEY_BYTES_MAX => {
+        Ok(key) if !key.is_empty() && key.len() <= KEY_BYTES_MAX && !key.contains('\t') => {
             let key = key.to_owned();
             once(&app, key, request, next).await.unwrap_or_else(|problem| problem.into_response())
         }
@@ -72,7 +72,7 @@ async fn once(app: &App, key: String, request: Request, next: Next) -> Result<Re
     let now = app.engine.now();
     if let Some(answer) = app.values.get::<Answer>(Space::Answer, &name, now).await? {
         if answer.request != digest {
-            return Err(Problem::wrong("the Idempotency-Key was used for another request")
+            return Err(Problem::refused("the Idempotency-Key was used for another request")
                 .hint("use a new key for every new request"));
         }
         app.metrics.replays.add(&[], 1);

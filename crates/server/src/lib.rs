@@ -8,6 +8,7 @@ mod app;
 pub mod auth;
 mod body;
 mod connection;
+mod description;
 mod docs;
 mod events;
 mod health;

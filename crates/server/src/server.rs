@@ -5,7 +5,7 @@ use crate::auth::{Access, Tokens, guard};
 use crate::body::{no_such_method, no_such_path};
 use crate::connection::serve;
 use crate::values::Values;
-use crate::{docs, events, health, idempotency, observe, openai, own, workers};
+use crate::{description, docs, events, health, idempotency, observe, openai, own, workers};
 use axum::Router;
 use axum::middleware::{from_fn, from_fn_with_state};
 use segue_engine::Engine;
@@ -83,7 +83,7 @@ impl Server {
 
     /// Describes Segue's own interface, as OpenAPI 3.1.
     pub fn description() -> String {
-        docs::description(&own::router().into_openapi())
+        description::description(&own::router().into_openapi())
     }
 
     /// Takes connections until it is told to stop, and returns once every turn is finished or parked.
@@ -91,6 +91,7 @@ impl Server {
         let workers = workers::start(&self.app);
         let pump = tokio::spawn(events::pump(Arc::clone(&self.app)));
         let result = serve(Arc::clone(&self.app), listener, router(&self.app)).await;
+        self.app.background.ended(self.app.serve().shutdown_grace.unsigned_abs()).await;
         workers.stop().await;
         let _ = pump.await;
         Ok(result?)

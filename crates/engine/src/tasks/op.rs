@@ -16,9 +16,26 @@ use segue_core::task::observation::{Note, NoteKind, Observation};
 use segue_core::task::path::WorkPath;
 use serde_json::Value;
 
-/// The operations, as an error lists them.
-const OPS: &str = "start, ask, respond, finish, confirm, interrupt, incorporate, abort, note, file_read, file_write, \
-                   command, plan, relations, flush, compact and resume";
+/// The names of the operations.
+pub const OPS: [&str; 17] = [
+    "start",
+    "ask",
+    "respond",
+    "finish",
+    "confirm",
+    "interrupt",
+    "incorporate",
+    "abort",
+    "note",
+    "file_read",
+    "file_write",
+    "command",
+    "plan",
+    "relations",
+    "flush",
+    "compact",
+    "resume",
+];
 
 /// How much of a wrong word is repeated, in characters.
 const SHOWN_CHARS_MAX: usize = 60;
@@ -103,7 +120,10 @@ impl Op {
                 TaskVerb::Compact { summary: text("summary")?, kind: kind.transpose()? }
             }
             "resume" => return Ok(Self::Resume),
-            _ => return Err(BadOp(format!("there is no operation \"{}\": there are {OPS}", short(name)))),
+            _ => {
+                let known = OPS.join(", ");
+                return Err(BadOp(format!("there is no operation \"{}\": there are {known}", short(name))));
+            }
         }))
     }
 

@@ -21,8 +21,12 @@ pub(crate) enum Access {
 
 /// Finds out who asks, and puts the [`Caller`] into the request.
 pub(crate) async fn guard(State(app): State<Arc<App>>, mut request: Request, next: Next) -> Response {
-    let header = request.headers().get(AUTHORIZATION).map(|value| value.to_str().unwrap_or_default());
+    let mut values = request.headers().get_all(AUTHORIZATION).iter();
+    let header = values.next().map(|value| value.to_str().unwrap_or_default());
     let secret = header.and_then(bearer).map(str::to_owned);
+    if values.next().is_some() {
+        return Problem::malformed("there is more than one Authorization header").into_response();
+    }
     match admit(&app, secret.as_deref()).await {
         Ok(caller) => {
             request.extensions_mut().insert(caller);

@@ -5,7 +5,7 @@ use super::reply::Reply;
 use super::scope;
 use super::turn::{self, Next, Sends, Turn};
 use super::upstream::{Api, Upstream, whole};
-use super::{said, sse};
+use super::{conversations, said, sse};
 use crate::app::App;
 use crate::auth::{Caller, Right};
 use crate::body::Body;
@@ -38,10 +38,20 @@ pub(crate) async fn create(
     let upstream = app.upstreams().find(fields.get("model").and_then(Value::as_str))?;
     let streams = fields.get("stream").and_then(Value::as_bool).unwrap_or(false);
     let asked_model = fields.get("model").and_then(Value::as_str).unwrap_or(&upstream.name).to_owned();
-    let scope = scope::of_request(&app, &caller, &headers, &fields)?;
+    let scope = match scope::explicit(&app, &caller, &headers, &fields)? {
+        Some(scope) => Some(scope),
+        None => match conversations::named(&app, &caller, &fields).await? {
+            Some(scope) => Some(scope),
+            None => scope::of_request(&app, &caller, &headers, &fields)?,
+        },
+    };
     set(&mut fields, "model", upstream.model.clone().into());
     let Some(scope) = scope else { return through(&app, &upstream, Api::Chat, &fields).await };
     without_scope(&mut fields);
+    // The endpoint knows nothing of our conversations.
+    if let Value::Object(fields) = &mut fields {
+        fields.remove("conversation");
+    }
     let message_id = message_id(&headers, key)?;
     let said = said::of_chat(&messages)?;
     let turn = turn::begin(&app, &caller, scope, said, Sends::Unsaid, message_id).await?;
@@ -60,8 +70,8 @@ pub(crate) async fn create(
     let mut response = if !answer.status().is_success() {
         passed_on(answer).await?
     } else if is_stream(&answer) {
-        let relay = Relay::new(Arc::clone(&app), Arc::clone(&upstream), turn);
-        relay.run(answer, ChatPieces::new(marks.prefix(notices)))
+        let pieces = ChatPieces::new(turn.prefix(notices));
+        Relay::new(Arc::clone(&app), Arc::clone(&upstream), turn).run(answer, pieces)
     } else {
         let value = finish(&app, &upstream, &turn, answer, notices).await?;
         if streams { as_pieces(&value) } else { Json(value).into_response() }
@@ -115,7 +125,7 @@ async fn finish(
     let reply = Reply::of_chat(&value).ok_or_else(no_completion)?;
     app.keep_reply(upstream, turn, &reply).await?;
     if let (Some(prefix), Some(content)) =
-        (turn.marks.prefix(notices), value.pointer_mut("/choices/0/message/content"))
+        (turn.prefix(notices), value.pointer_mut("/choices/0/message/content"))
     {
         let text = content.as_str().unwrap_or_default();
         *content = format!("{prefix}{text}").into();

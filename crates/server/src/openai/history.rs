@@ -172,6 +172,11 @@ fn compare(session: Number, stored: &[Told], said: &[Said]) -> Option<(Known, us
     let new = (0..said.len()).filter(|at| !known.contains(at)).collect();
     let last_seq = stored.get(last)?.seq;
     let goes_on = last + 1 < stored.len();
+    let has_reply = known.iter().any(|at| said.get(*at).is_some_and(|said| said.role == Role::Assistant));
+    // Clients begin every thread with the same words about its surroundings: that alone is no common past.
+    if goes_on && !has_reply && known.len() < said.len() {
+        return None;
+    }
     Some((Known { session, last: last_seq, goes_on, new }, length))
 }
 
@@ -259,6 +264,30 @@ mod tests {
     #[test]
     fn s2_a_notice_before_a_reply_does_not_make_it_another_one() {
         check(&["user a", "assistant b"], &["user a", "assistant Started #2\n\nb", "user c"], &[2], false);
+    }
+
+    #[test]
+    fn s2_the_same_first_words_are_no_common_past() {
+        let stored = |texts: &[&str]| -> Vec<Told> {
+            let told = |(at, text): (usize, &&str)| {
+                let (role, message) = message(text);
+                let (seq, at) = (Seq(at as u64 + 1), jiff::Timestamp::UNIX_EPOCH);
+                Told { seq, role, text: message.text.clone(), at, message: Some(message) }
+            };
+            texts.iter().enumerate().map(told).collect()
+        };
+        let said = |texts: &[&str]| -> Vec<Said> {
+            let said = |text: &&str| {
+                let (role, message) = message(text);
+                Said { role, message, content: None }
+            };
+            texts.iter().map(said).collect()
+        };
+        let stored = stored(&["user <environment>", "user a", "assistant b"]);
+        let sent = said(&["user <environment>", "user other"]);
+        assert!(compare(Number::FIRST, &stored, &sent).is_none(), "another thread");
+        let sent = said(&["user <environment>", "user a"]);
+        assert!(compare(Number::FIRST, &stored, &sent).is_some(), "the same asked for again");
     }
 
     #[test]

@@ -13,6 +13,8 @@ mod sse;
 mod turn;
 pub(crate) mod upstream;
 
+pub(crate) use responses::background::Background;
+
 use crate::app::App;
 use crate::problem::Problem;
 use axum::Router;

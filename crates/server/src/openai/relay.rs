@@ -3,6 +3,7 @@
 
 use super::chat::ChatPieces;
 use super::reply::Reply;
+use super::responses::background::Maker;
 use super::sse::{Decoder, Event, written};
 use super::turn::Turn;
 use super::upstream::{Api, Upstream, whole};
@@ -60,28 +61,39 @@ fn head(answer: &reqwest::Response) -> (StatusCode, String) {
 }
 
 /// The other end of an answer that is sent piece by piece. Who hangs up is noticed.
-pub(crate) struct Sink(mpsc::Sender<Bytes>);
+pub(crate) struct Sink {
+    pieces: mpsc::Sender<Bytes>,
+    /// Set if the answer is made in the background: then nobody has to listen, and it can be cancelled.
+    maker: Option<Arc<Maker>>,
+}
 
 impl Sink {
     /// Makes a sink, and the body of the answer that comes out of it.
-    pub(crate) fn new() -> (Self, Response) {
-        let (sink, pieces) = mpsc::channel(PIECES_MAX);
+    pub(crate) fn new(maker: Option<Arc<Maker>>) -> (Self, Response) {
+        let (sender, pieces) = mpsc::channel(PIECES_MAX);
         let body = futures_util::stream::unfold(pieces, |mut pieces| async move {
             let piece: Bytes = pieces.recv().await?;
             Some((Ok::<_, Infallible>(piece), pieces))
         });
         let headers = [(CONTENT_TYPE, "text/event-stream"), (CACHE_CONTROL, "no-cache")];
-        (Self(sink), (headers, Body::from_stream(body)).into_response())
+        (Self { pieces: sender, maker }, (headers, Body::from_stream(body)).into_response())
     }
 
     /// Sends a piece; false if nobody takes it any more.
     pub(crate) async fn send(&self, piece: String) -> bool {
-        self.0.send(piece.into()).await.is_ok()
+        let is_taken = self.pieces.send(piece.into()).await.is_ok();
+        match &self.maker {
+            Some(maker) => !maker.is_cancelled(),
+            None => is_taken,
+        }
     }
 
-    /// Waits until the client hangs up.
+    /// Waits until the client hangs up, or somebody cancels what is made in the background.
     pub(crate) async fn closed(&self) {
-        self.0.closed().await;
+        match &self.maker {
+            Some(maker) => maker.cancelled().await,
+            None => self.pieces.closed().await,
+        }
     }
 }
 
@@ -160,7 +172,7 @@ impl Relay {
 
     /// Begins to relay. It goes on by itself until the answer ends or the client hangs up.
     pub(crate) fn run(self, answer: reqwest::Response, pieces: ChatPieces) -> Response {
-        let (sink, response) = Sink::new();
+        let (sink, response) = Sink::new(None);
         tokio::spawn(self.relay(answer, pieces, sink));
         response
     }

@@ -1,46 +1,36 @@
 //! The reply of a model, put together from a chat completion or its pieces.
 
-use segue_core::message::{Message, Reasoning, ToolCall};
+use segue_core::message::{Message, Reasoning, ToolCall, Usage};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// How many tokens a reply took.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Usage {
-    /// Tokens that the model read.
-    pub(crate) tokens_in: u64,
-    /// Tokens of them that it knew already.
-    pub(crate) cached: u64,
-    /// Tokens that it wrote.
-    pub(crate) tokens_out: u64,
-    /// Tokens of them that it thought.
-    pub(crate) reasoning: u64,
+/// Reads the usage of a chat completion.
+pub(crate) fn usage_of_chat(value: &Value) -> Option<Usage> {
+    let usage = value.get("usage").filter(|usage| usage.is_object())?;
+    let number = |path: &str| usage.pointer(path).and_then(Value::as_u64).unwrap_or(0);
+    Some(Usage {
+        tokens_in: number("/prompt_tokens"),
+        tokens_cached: number("/prompt_tokens_details/cached_tokens"),
+        tokens_out: number("/completion_tokens"),
+        tokens_reasoning: number("/completion_tokens_details/reasoning_tokens"),
+    })
 }
 
-impl Usage {
-    /// Reads the usage of a chat completion.
-    pub(crate) fn of_chat(value: &Value) -> Option<Self> {
-        let usage = value.get("usage").filter(|usage| usage.is_object())?;
-        let number = |path: &str| usage.pointer(path).and_then(Value::as_u64).unwrap_or(0);
-        Some(Self {
-            tokens_in: number("/prompt_tokens"),
-            cached: number("/prompt_tokens_details/cached_tokens"),
-            tokens_out: number("/completion_tokens"),
-            reasoning: number("/completion_tokens_details/reasoning_tokens"),
-        })
-    }
+/// Reads the usage of a response.
+pub(crate) fn usage_of_response(value: &Value) -> Option<Usage> {
+    let usage = value.get("usage").filter(|usage| usage.is_object())?;
+    let number = |path: &str| usage.pointer(path).and_then(Value::as_u64).unwrap_or(0);
+    Some(Usage {
+        tokens_in: number("/input_tokens"),
+        tokens_cached: number("/input_tokens_details/cached_tokens"),
+        tokens_out: number("/output_tokens"),
+        tokens_reasoning: number("/output_tokens_details/reasoning_tokens"),
+    })
+}
 
-    /// Reads the usage of a response.
-    pub(crate) fn of_response(value: &Value) -> Option<Self> {
-        let usage = value.get("usage").filter(|usage| usage.is_object())?;
-        let number = |path: &str| usage.pointer(path).and_then(Value::as_u64).unwrap_or(0);
-        Some(Self {
-            tokens_in: number("/input_tokens"),
-            cached: number("/input_tokens_details/cached_tokens"),
-            tokens_out: number("/output_tokens"),
-            reasoning: number("/output_tokens_details/reasoning_tokens"),
-        })
-    }
+/// Reads the model that an answer comes from.
+pub(crate) fn model_of(value: &Value) -> Option<String> {
+    value.get("model").and_then(Value::as_str).filter(|model| !model.is_empty()).map(str::to_owned)
 }
 
 /// What a piece of a chat completion adds.
@@ -64,6 +54,8 @@ pub(crate) struct Reply {
     pub(crate) finish: Option<String>,
     /// What it took, if the endpoint said so.
     pub(crate) usage: Option<Usage>,
+    /// The model that said it, as the endpoint calls it.
+    pub(crate) model: Option<String>,
 }
 
 impl Reply {
@@ -74,7 +66,8 @@ impl Reply {
         let mut reply = Self {
             text: text_of(message.get("content")),
             finish: Some(choice.get("finish_reason").and_then(Value::as_str).unwrap_or("stop").to_owned()),
-            usage: Usage::of_chat(value),
+            usage: usage_of_chat(value),
+            model: model_of(value),
             ..Self::default()
         };
         if let Some(refusal) = message.get("refusal").and_then(Value::as_str)
@@ -97,8 +90,11 @@ impl Reply {
 
     /// Takes a piece of a chat completion; nothing if it is none.
     pub(crate) fn take(&mut self, value: &Value) -> Option<Delta> {
-        if let Some(usage) = Usage::of_chat(value) {
+        if let Some(usage) = usage_of_chat(value) {
             self.usage = Some(usage);
+        }
+        if self.model.is_none() {
+            self.model = model_of(value);
         }
         let choices = value.get("choices")?.as_array()?;
         let first = |choice: &&Value| choice.get("index").and_then(Value::as_u64).unwrap_or(0) == 0;
@@ -170,6 +166,8 @@ impl Reply {
             text: self.text.clone(),
             tool_calls,
             reasoning: self.reasoning.clone(),
+            model: self.model.clone(),
+            usage: self.usage,
             ..Message::default()
         })
     }

@@ -10,9 +10,8 @@ use segue_core::scope::{self, KEY_BYTES_MAX};
 use segue_engine::Target;
 use serde_json::Value;
 
-/// Finds the scope that a request names: by a header, in its metadata, by its conversation, its cache key or its user.
-/// None: it is passed through, and nothing is stored.
-pub(crate) fn of_request(
+/// Finds the scope that a request names as such: by a header, or in its metadata.
+pub(crate) fn explicit(
     app: &App,
     caller: &Caller,
     headers: &HeaderMap,
@@ -36,6 +35,20 @@ pub(crate) fn of_request(
     }
     if let Some(scope) = fields.pointer("/metadata/segue_scope").and_then(Value::as_str) {
         return body::scope(caller, scope).map(Some);
+    }
+    Ok(None)
+}
+
+/// Finds the scope that a request names: as such, by its cache key or its user. None: it is passed through, and nothing
+/// is stored.
+pub(crate) fn of_request(
+    app: &App,
+    caller: &Caller,
+    headers: &HeaderMap,
+    fields: &Value,
+) -> Result<Option<scope::Key>, Problem> {
+    if let Some(scope) = explicit(app, caller, headers, fields)? {
+        return Ok(Some(scope));
     }
     let names = ["prompt_cache_key", "user", "safety_identifier"];
     let named =
@@ -84,7 +97,12 @@ fn safe(name: &str) -> String {
 
 /// Reads a header. What is not ASCII comes percent-encoded.
 pub(crate) fn header(headers: &HeaderMap, name: &str) -> Result<Option<String>, Problem> {
-    let Some(value) = headers.get(name) else { return Ok(None) };
+    let mut values = headers.get_all(name).iter();
+    let Some(value) = values.next() else { return Ok(None) };
+    // Two of them are read differently by who stands in between.
+    if values.next().is_some() {
+        return Err(Problem::malformed(format!("the header {name} is there more than once")));
+    }
     let text = std::str::from_utf8(value.as_bytes())
         .map_err(|_| Problem::wrong(format!("the header {name} is no UTF-8")))?;
     Ok(Some(text.trim().to_owned()).filter(|text| !text.is_empty()))

@@ -72,8 +72,7 @@ impl Marks {
         }
     }
 
-    /// Returns what stands before the reply.
-    pub(crate) fn prefix(&self, notices: Notices) -> Option<String> {
+    fn prefix(&self, notices: Notices) -> Option<String> {
         let notice = self.notice.as_deref().filter(|_| notices == Notices::Prefix)?;
         Some(format!("{notice}\n\n"))
     }
@@ -93,10 +92,20 @@ pub(crate) struct Turn {
     pub(crate) next: Next,
 }
 
+impl Turn {
+    /// Returns what stands before the reply. Where the model is given what the client sent, the header alone says it.
+    pub(crate) fn prefix(&self, notices: Notices) -> Option<String> {
+        match self.next {
+            Next::Managed(_) => self.marks.prefix(notices),
+            Next::AsSent | Next::Answer(_) => None,
+        }
+    }
+}
+
 /// Who answers.
 pub(crate) enum Next {
     /// Segue itself, or the reply of the first delivery.
-    Answer(Message),
+    Answer(Box<Message>),
     /// The model, given what the client sent.
     AsSent,
     /// The model, given these messages of a chat.
@@ -284,13 +293,13 @@ impl Beginning<'_> {
         if outcome.delivery == Delivery::Again
             && let Some(reply) = self.reply_to(session, outcome.seq).await?
         {
-            return Ok(self.turn(session, marks, Next::Answer(reply)));
+            return Ok(self.turn(session, marks, Next::Answer(Box::new(reply))));
         }
         if !outcome.wants_reply() {
             let text = outcome.say().unwrap_or_default();
             // What is said in the answer need not stand before it too.
             let marks = Marks { notice: None, ..marks };
-            return Ok(self.turn(session, marks, Next::Answer(Message::text(text))));
+            return Ok(self.turn(session, marks, Next::Answer(Box::new(Message::text(text)))));
         }
         let context = self.context(system, Some(said)).await?;
         Ok(self.turn(session, marks, Next::Managed(context)))

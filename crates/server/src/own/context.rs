@@ -32,6 +32,7 @@ pub struct ContextQuery {
     window: Option<u64>,
     /// A provider's shape: openai_chat, openai_responses or anthropic.
     #[serde(default)]
+    #[schema(pattern = "^(openai_chat|openai_responses|anthropic)$")]
     shape: Option<String>,
 }
 
@@ -45,7 +46,7 @@ pub(crate) async fn show(
     At(scope): At<String>,
     Asked(query): Asked<ContextQuery>,
 ) -> Result<Json<Context>, Problem> {
-    let scope = body::scope(&caller, &scope)?;
+    let scope = body::scope_there(&caller, &scope)?;
     app.state(&scope).await?;
     assemble(&app, &scope, &query).await.map(Json)
 }

@@ -24,7 +24,7 @@ pub(crate) async fn list(
     At(scope): At<String>,
     Asked(query): Asked<PageQuery>,
 ) -> Result<Json<Page<DecisionRecord>>, Problem> {
-    let scope = body::scope(&caller, &scope)?;
+    let scope = body::scope_there(&caller, &scope)?;
     let limit = wire::limit(query.limit)?;
     let behind: Option<u64> = match query.cursor.as_deref() {
         None => None,

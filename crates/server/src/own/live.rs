@@ -40,6 +40,18 @@ const COMMITS: usize = 64;
 /// How many entries of one commit are told.
 const ENTRIES_MAX: usize = 10_000;
 
+/// An event. Its data is JSON.
+#[derive(ToSchema)]
+#[allow(dead_code, reason = "it only describes what is written")]
+pub struct Told {
+    /// Its id, for `Last-Event-ID`.
+    id: String,
+    /// What kind: message, boundary, question, task or deleted.
+    event: String,
+    /// What happened, as JSON: `scope`, `seq`, `at`, and more by its kind.
+    data: String,
+}
+
 /// Watch a scope
 ///
 /// Server-sent events: `message`, `boundary`, `question`, `task`, `deleted`. Come back with `Last-Event-ID` and nothing
@@ -47,14 +59,14 @@ const ENTRIES_MAX: usize = 10_000;
 #[utoipa::path(get, path = "/api/v1/scopes/{scope}/events", tag = "events",
     params(("scope" = String, Path, description = "The scope, percent-encoded"),
         ("Last-Event-ID" = Option<String>, Header, description = "The id of the last event that was seen")),
-    responses((status = 200, description = "Events", content_type = "text/event-stream", body = String)))]
+    responses((status = 200, description = "Events", content_type = "text/event-stream", body = Told)))]
 pub(crate) async fn of_scope(
     State(app): State<Arc<App>>,
     caller: Caller,
     At(scope): At<String>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let scope = body::scope(&caller, &scope)?;
+    let scope = body::scope_there(&caller, &scope)?;
     let state = app.state(&scope).await?;
     let from = match last_id(&headers)?.map(|id| id.parse()) {
         Some(Ok(seq)) => Seq(seq),
@@ -69,7 +81,7 @@ pub(crate) async fn of_scope(
 /// The same events, of every scope that the token may know of.
 #[utoipa::path(get, path = "/api/v1/events", tag = "events",
     params(("Last-Event-ID" = Option<String>, Header, description = "The id of the last event that was seen")),
-    responses((status = 200, description = "Events", content_type = "text/event-stream", body = String)))]
+    responses((status = 200, description = "Events", content_type = "text/event-stream", body = Told)))]
 pub(crate) async fn of_all(
     State(app): State<Arc<App>>,
     caller: Caller,
@@ -287,7 +299,7 @@ pub(crate) async fn interrupts(
     At(scope): At<String>,
     Asked(query): Asked<WaitQuery>,
 ) -> Result<Json<Interrupts>, Problem> {
-    let scope = body::scope(&caller, &scope)?;
+    let scope = body::scope_there(&caller, &scope)?;
     let wait = query.wait.unwrap_or(0);
     if wait > WAIT_MAX {
         return Err(Problem::wrong(format!("\"wait\" is a number of seconds from 0 to {WAIT_MAX}")));

@@ -27,7 +27,7 @@ const ATTACHMENTS_MAX: usize = 100;
 pub struct NewMessage {
     /// The scope; or else `address`.
     #[serde(default)]
-    #[schema(example = "agent:main:telegram:direct:user123")]
+    #[schema(example = "agent:main:telegram:direct:user123", pattern = "^[^\\s\\x00-\\x1f\\x7f-\\x9f#]+$")]
     scope: Option<String>,
     /// Where it comes from; or else `scope`.
     #[serde(default)]
@@ -39,16 +39,18 @@ pub struct NewMessage {
     message_id: Option<String>,
     /// When it was sent; now if nothing is said.
     #[serde(default)]
-    #[schema(example = "2026-03-01T10:00:00Z")]
+    #[schema(example = "2026-03-01T10:00:00Z", format = DateTime)]
     at: Option<String>,
     /// Who said it, where several people share a scope.
     #[serde(default)]
     sender: Option<String>,
     /// What came with it: names or addresses of files.
     #[serde(default)]
+    #[schema(max_items = 100)]
     attachments: Vec<Attachment>,
     /// What it is to the task, if the host knows: response, modification, confirmation, new_task, abandon or unclear.
     #[serde(default)]
+    #[schema(pattern = "^(response|modification|confirmation|new_task|abandon|unclear)$")]
     intent: Option<String>,
     /// To get the context for the model with the answer.
     #[serde(default)]
@@ -138,7 +140,6 @@ impl Attachment {
 /// It is decided on and durable when the answer comes. Show `say` to the person, if there is one, and call the model
 /// exactly if `wants_reply`.
 #[utoipa::path(post, path = "/api/v1/messages", tag = "messages", request_body = NewMessage,
-    params(("Idempotency-Key" = Option<String>, Header, description = "The same key gives the same answer")),
     responses((status = 200, description = "The turn", body = Turn)))]
 pub(crate) async fn send(
     State(app): State<Arc<App>>,

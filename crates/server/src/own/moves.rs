@@ -38,6 +38,7 @@ pub struct SplitAt {
 #[serde(deny_unknown_fields)]
 pub struct NewAnswer {
     /// One of the question's options: continue, fresh or older.
+    #[schema(pattern = "^(continue|fresh|older)$")]
     answer: String,
 }
 
@@ -48,7 +49,7 @@ async fn of_session(
     n: u32,
     request: impl FnOnce(Pick) -> Request,
 ) -> Done {
-    let scope = body::scope(caller, scope)?;
+    let scope = body::scope_there(caller, scope)?;
     caller.may(Right::Write)?;
     let (_, number) = app.session(&scope, n).await?;
     let outcome = app.request(&scope, &request(Pick::Numbered(number))).await?;
@@ -56,7 +57,7 @@ async fn of_session(
 }
 
 async fn of_scope(app: &App, caller: &Caller, scope: &str, request: &Request) -> Done {
-    let scope = body::scope(caller, scope)?;
+    let scope = body::scope_there(caller, scope)?;
     caller.may(Right::Write)?;
     app.state(&scope).await?;
     let outcome = app.request(&scope, request).await?;

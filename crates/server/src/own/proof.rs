@@ -1,11 +1,14 @@
 //! Proof: is the log what was written?
 
+use super::wire::segment_name;
 use crate::app::App;
 use crate::auth::Caller;
 use crate::body::{self, At};
 use crate::problem::Problem;
 use axum::Json;
 use axum::extract::State;
+use ring::signature::{Ed25519KeyPair, KeyPair as _};
+use segue_core::state::State as ScopeState;
 use serde::Serialize;
 use std::sync::Arc;
 use utoipa::ToSchema;
@@ -23,6 +26,31 @@ pub struct Verified {
     entries: u64,
     /// What is wrong, one sentence each.
     problems: Vec<String>,
+    /// The digests of the segments, in order.
+    digests: Vec<SegmentDigest>,
+}
+
+/// The digest of a segment.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct SegmentDigest {
+    /// The segment.
+    segment: String,
+    /// Whether it is sealed, and can never change.
+    sealed: bool,
+    /// The digest of its entries; that of a sealed one includes the one before it.
+    digest: String,
+}
+
+fn digests(state: &ScopeState) -> Vec<SegmentDigest> {
+    let digest = |number, sealed, digest: String| SegmentDigest {
+        segment: segment_name(&state.scope, number),
+        sealed,
+        digest,
+    };
+    let sealed =
+        state.segments.iter().map(|(number, sealed)| digest(*number, true, sealed.digest.to_string()));
+    let open = state.open.iter().map(|open| digest(open.number, false, open.digest.to_string()));
+    sealed.chain(open).collect()
 }
 
 /// Verify a scope
@@ -36,8 +64,8 @@ pub(crate) async fn verify(
     caller: Caller,
     At(scope): At<String>,
 ) -> Result<Json<Verified>, Problem> {
-    let scope = body::scope(&caller, &scope)?;
-    app.state(&scope).await?;
+    let scope = body::scope_there(&caller, &scope)?;
+    let state = app.state(&scope).await?;
     let store = app.engine.store();
     let report = match segue_store::verify::verify(store.as_ref(), &scope).await {
         Ok(report) => report,
@@ -47,7 +75,8 @@ pub(crate) async fn verify(
         Err(error) => return Err(error.into()),
     };
     let (ok, segments, entries) = (report.problems.is_empty(), report.segments, report.entries);
-    Ok(Json(Verified { ok, scopes: 1, segments, entries, problems: report.problems }))
+    let (problems, digests) = (report.problems, digests(&state));
+    Ok(Json(Verified { ok, scopes: 1, segments, entries, problems, digests }))
 }
 
 /// The head of a scope's log: one value that proves all of its history.
@@ -87,7 +116,7 @@ pub(crate) async fn head(
     caller: Caller,
     At(scope): At<String>,
 ) -> Result<Json<Head>, Problem> {
-    let scope = body::scope(&caller, &scope)?;
+    let scope = body::scope_there(&caller, &scope)?;
     let state = app.state(&scope).await?;
     let chain = state.segments.last_key_value().map(|(_, sealed)| sealed.digest.to_string());
     let open = state.open.as_ref().map(|open| open.digest.to_string());
@@ -95,6 +124,33 @@ pub(crate) async fn head(
     let text =
         format!("{scope}\n{seq}\n{}\n{}", chain.as_deref().unwrap_or("-"), open.as_deref().unwrap_or("-"));
     let digest = blake3::hash(text.as_bytes()).to_hex().to_string();
-    let signature = None;
+    let signature = sign(&app, &digest)?;
     Ok(Json(Head { scope: scope.as_str().to_owned(), seq, chain, open, digest, signature }))
+}
+
+/// Signs a text with the key of the configuration, if there is one.
+fn sign(app: &App, text: &str) -> Result<Option<Signature>, Problem> {
+    let Some(variable) = app.serve().signing_key_env.clone() else { return Ok(None) };
+    let seed = (app.keys)(&variable).as_deref().and_then(bytes_of);
+    let pair = seed.and_then(|seed| Ed25519KeyPair::from_seed_unchecked(&seed).ok());
+    let Some(pair) = pair else {
+        tracing::error!(variable, "the key for signatures is not there, or not 64 hexadecimal digits");
+        return Err(Problem::unavailable("the key for signatures cannot be used"));
+    };
+    Ok(Some(Signature {
+        algorithm: "ed25519",
+        public_key: hexadecimal(pair.public_key().as_ref()),
+        value: hexadecimal(pair.sign(text.as_bytes()).as_ref()),
+    }))
+}
+
+fn bytes_of(text: &str) -> Option<Vec<u8>> {
+    let text = text.trim();
+    let is_fine = text.is_ascii() && text.len() == 64;
+    let byte = |at: usize| u8::from_str_radix(text.get(at..at + 2)?, 16).ok();
+    is_fine.then(|| (0..64).step_by(2).map(byte).collect())?
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

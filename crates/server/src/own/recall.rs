@@ -18,9 +18,11 @@ use utoipa::ToSchema;
 pub struct NewRecall {
     /// What to look for.
     #[serde(default)]
+    #[schema(pattern = r"\S", required)]
     query: String,
     /// Why: it stands with every fragment.
     #[serde(default)]
+    #[schema(pattern = r"\S", required)]
     why: String,
     /// How many fragments at most.
     #[serde(default)]
@@ -71,7 +73,7 @@ pub(crate) async fn recall(
     At(scope): At<String>,
     Body(new): Body<NewRecall>,
 ) -> Result<Json<Fragments>, Problem> {
-    let scope = body::scope(&caller, &scope)?;
+    let scope = body::scope_there(&caller, &scope)?;
     let mut recall = Recall::new(new.query, new.why);
     match new.count {
         None => {}

@@ -14,7 +14,6 @@ use segue_core::message::{self, Message, MessageId, Role};
 use segue_core::scope;
 use segue_core::session::{self, Number};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use std::sync::Arc;
 use utoipa::ToSchema;
 
@@ -23,6 +22,7 @@ use utoipa::ToSchema;
 #[serde(deny_unknown_fields)]
 pub struct NewReply {
     /// The scope.
+    #[schema(pattern = "^[^\\s\\x00-\\x1f\\x7f-\\x9f#]+$")]
     scope: String,
     /// The session that it was made for, as the turn told it; the latest one if nothing is said.
     #[serde(default)]
@@ -35,8 +35,7 @@ pub struct NewReply {
     tool_calls: Vec<ToolCall>,
     /// What it thought before.
     #[serde(default)]
-    #[schema(value_type = Option<Object>)]
-    reasoning: Option<Value>,
+    reasoning: Option<NewReasoning>,
     /// The model that made it.
     #[serde(default)]
     model: Option<String>,
@@ -48,8 +47,80 @@ pub struct NewReply {
     message_id: Option<String>,
 }
 
+/// What a model thought: a text, or the blocks of its provider.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(untagged)]
+pub enum NewReasoning {
+    /// The thoughts.
+    Text(String),
+    /// One block.
+    One(Thought),
+    /// Several blocks, in order.
+    Several(Vec<Thought>),
+}
+
+/// A block of reasoning.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Thought {
+    /// Whose interface it comes from.
+    form: ThoughtForm,
+    /// The thoughts, or a summary of them.
+    #[serde(default)]
+    text: String,
+    /// What the provider knows its own by.
+    #[serde(default)]
+    signature: String,
+    /// The provider's id of it.
+    #[serde(default)]
+    id: Option<String>,
+    /// The model that made it; the reply's if nothing is said.
+    #[serde(default)]
+    model: Option<String>,
+}
+
+/// Whose interface reasoning comes from.
+#[derive(Debug, Clone, Copy, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ThoughtForm {
+    /// A block of Anthropic's, with its text and a signature.
+    Thinking,
+    /// A block of Anthropic's that nobody else can read.
+    Redacted,
+    /// An item of OpenAI's responses.
+    Item,
+}
+
+impl NewReasoning {
+    fn read(self, model: &str) -> Vec<message::Reasoning> {
+        let read = |thought: Thought| message::Reasoning {
+            form: match thought.form {
+                ThoughtForm::Thinking => message::ReasoningForm::Thinking,
+                ThoughtForm::Redacted => message::ReasoningForm::Redacted,
+                ThoughtForm::Item => message::ReasoningForm::Item,
+            },
+            text: thought.text,
+            signature: thought.signature,
+            id: thought.id,
+            model: thought.model.unwrap_or_else(|| model.to_owned()),
+        };
+        let plain = |text| Thought {
+            form: ThoughtForm::Thinking,
+            text,
+            signature: String::new(),
+            id: None,
+            model: None,
+        };
+        match self {
+            Self::Text(text) => vec![read(plain(text))],
+            Self::One(thought) => vec![read(thought)],
+            Self::Several(thoughts) => thoughts.into_iter().map(read).collect(),
+        }
+    }
+}
+
 /// How many tokens a reply took.
-#[derive(Debug, Clone, Copy, Default, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize, ToSchema)]
 pub struct Usage {
     /// Tokens that the model read.
     #[serde(default, alias = "prompt_tokens", alias = "input_tokens")]
@@ -57,6 +128,25 @@ pub struct Usage {
     /// Tokens that the model wrote.
     #[serde(default, alias = "completion_tokens", alias = "output_tokens")]
     tokens_out: u64,
+    /// Tokens of those it read that it had in its cache.
+    #[serde(default)]
+    tokens_cached: u64,
+    /// Tokens of those it wrote that it thought.
+    #[serde(default)]
+    tokens_reasoning: u64,
+}
+
+impl Usage {
+    fn read(self) -> message::Usage {
+        let Self { tokens_in, tokens_out, tokens_cached, tokens_reasoning } = self;
+        message::Usage { tokens_in, tokens_cached, tokens_out, tokens_reasoning }
+    }
+
+    /// Shows what a reply took.
+    pub(crate) fn of(usage: message::Usage) -> Self {
+        let message::Usage { tokens_in, tokens_cached, tokens_out, tokens_reasoning } = usage;
+        Self { tokens_in, tokens_out, tokens_cached, tokens_reasoning }
+    }
 }
 
 /// The result of a tool.
@@ -64,12 +154,13 @@ pub struct Usage {
 #[serde(deny_unknown_fields)]
 pub struct NewToolResult {
     /// The scope.
+    #[schema(pattern = "^[^\\s\\x00-\\x1f\\x7f-\\x9f#]+$")]
     scope: String,
     /// The session that called the tool; the latest one if nothing is said.
     #[serde(default)]
     session: Option<String>,
     /// The id of the call.
-    #[schema(min_length = 1)]
+    #[schema(pattern = r"\S")]
     tool_call_id: String,
     /// What the tool answered.
     #[serde(default)]
@@ -96,7 +187,6 @@ pub struct Written {
 ///
 /// It goes to the session that it was made for, also if that is not the latest one any more.
 #[utoipa::path(post, path = "/api/v1/replies", tag = "messages", request_body = NewReply,
-    params(("Idempotency-Key" = Option<String>, Header, description = "The same key gives the same answer")),
     responses((status = 200, description = "Where it was written", body = Written)))]
 pub(crate) async fn reply(
     State(app): State<Arc<App>>,
@@ -113,8 +203,10 @@ pub(crate) async fn reply(
     let message = Message {
         text: new.text,
         tool_calls: new.tool_calls.into_iter().map(call).collect(),
-        reasoning: new.reasoning.map(|value| reasoning(value, &model)).transpose()?.unwrap_or_default(),
+        reasoning: new.reasoning.map(|given| given.read(&model)).unwrap_or_default(),
         message_id: id(new.message_id, key),
+        usage: new.usage.map(Usage::read),
+        model: Some(model).filter(|model| !model.is_empty()),
         ..Message::default()
     };
     written(&app, &scope, new.session.as_deref(), Role::Assistant, message).await
@@ -122,7 +214,6 @@ pub(crate) async fn reply(
 
 /// Store the result of a tool
 #[utoipa::path(post, path = "/api/v1/tool-results", tag = "messages", request_body = NewToolResult,
-    params(("Idempotency-Key" = Option<String>, Header, description = "The same key gives the same answer")),
     responses((status = 200, description = "Where it was written", body = Written)))]
 pub(crate) async fn tool_result(
     State(app): State<Arc<App>>,
@@ -147,26 +238,6 @@ pub(crate) async fn tool_result(
 fn id(given: Option<String>, key: Option<Extension<idempotency::Key>>) -> Option<MessageId> {
     let given = given.filter(|id| !id.trim().is_empty());
     given.or_else(|| key.map(|Extension(key)| key.message_id())).map(MessageId)
-}
-
-/// Reads reasoning: a text, or what `segue_core` keeps.
-fn reasoning(value: Value, model: &str) -> Result<Vec<message::Reasoning>, Problem> {
-    let plain = |text: String| message::Reasoning {
-        form: message::ReasoningForm::Thinking,
-        text,
-        signature: String::new(),
-        id: None,
-        model: model.to_owned(),
-    };
-    match value {
-        Value::Null => Ok(Vec::new()),
-        Value::String(text) => Ok(vec![plain(text)]),
-        other => {
-            let list = if other.is_array() { other } else { Value::Array(vec![other]) };
-            serde_json::from_value(list)
-                .map_err(|error| Problem::wrong(format!("\"reasoning\" is wrong: {error}")))
-        }
-    }
 }
 
 async fn written(
@@ -196,15 +267,12 @@ async fn written(
     }))
 }
 
-/// Reads the key of a session of a scope.
+/// Reads the key of a session of a scope. What is no key of this scope is not there.
 fn number(scope: &scope::Key, text: &str) -> Result<Number, Problem> {
-    let key: session::Key = text
-        .parse()
-        .map_err(|error: session::KeyError| Problem::wrong(format!("{text:?} is no session: {error}")))?;
-    match key.scope == *scope {
-        true => Ok(key.number),
-        false => Err(Problem::wrong(format!("the session {text:?} is not one of the scope {scope}"))),
-    }
+    let key: Option<session::Key> = text.parse().ok();
+    let key = key.filter(|key| key.scope == *scope);
+    key.map(|key| key.number)
+        .ok_or_else(|| Problem::not_found(format!("there is no session {text:?} in the scope {scope}")))
 }
 
 impl App {

@@ -53,7 +53,7 @@ pub(crate) async fn list(
     At(scope): At<String>,
     Asked(query): Asked<SessionsQuery>,
 ) -> Result<Json<Page<Session>>, Problem> {
-    let scope = body::scope(&caller, &scope)?;
+    let scope = body::scope_there(&caller, &scope)?;
     let limit = wire::limit(query.limit)?;
     let before: Option<u32> = match query.cursor.as_deref() {
         None => None,
@@ -84,6 +84,7 @@ fn session_numbers(state: &ScopeState, archived: Option<bool>) -> Vec<Number> {
 pub struct FirstMessage {
     /// What is said.
     #[serde(default)]
+    #[schema(pattern = r"\S")]
     text: Option<String>,
 }
 
@@ -91,8 +92,7 @@ pub struct FirstMessage {
 ///
 /// What `/new` does, with what stands behind it.
 #[utoipa::path(post, path = "/api/v1/scopes/{scope}/sessions", tag = "sessions",
-    params(("scope" = String, Path, description = "The scope, percent-encoded"),
-        ("Idempotency-Key" = Option<String>, Header, description = "The same key gives the same answer")),
+    params(("scope" = String, Path, description = "The scope, percent-encoded")),
     request_body = Option<FirstMessage>,
     responses((status = 200, description = "The new session", body = Moved)))]
 pub(crate) async fn begin(
@@ -102,7 +102,7 @@ pub(crate) async fn begin(
     key: Option<Extension<idempotency::Key>>,
     Optional(first): Optional<FirstMessage>,
 ) -> Result<Json<Moved>, Problem> {
-    let scope = body::scope(&caller, &scope)?;
+    let scope = body::scope_there(&caller, &scope)?;
     caller.may(Right::Write)?;
     let to = segue_engine::Target::Scope(scope.clone());
     app.admit_scope(&caller, &to).await?;
@@ -165,7 +165,7 @@ pub(crate) async fn show(
     caller: Caller,
     At((scope, n)): At<(String, u32)>,
 ) -> Result<Json<WholeSession>, Problem> {
-    let scope = body::scope(&caller, &scope)?;
+    let scope = body::scope_there(&caller, &scope)?;
     let (state, number) = app.session(&scope, n).await?;
     whole(&app, &state, number).await.map(Json)
 }
@@ -208,6 +208,7 @@ async fn whole(app: &App, state: &ScopeState, number: Number) -> Result<WholeSes
 pub struct Change {
     /// Its title.
     #[serde(default)]
+    #[schema(pattern = r"\S")]
     title: Option<String>,
     /// Whether it is kept, whatever its age.
     #[serde(default)]
@@ -232,7 +233,7 @@ pub(crate) async fn change(
     At((scope, n)): At<(String, u32)>,
     Body(change): Body<Change>,
 ) -> Result<Json<WholeSession>, Problem> {
-    let scope = body::scope(&caller, &scope)?;
+    let scope = body::scope_there(&caller, &scope)?;
     caller.may(Right::Write)?;
     let (_, number) = app.session(&scope, n).await?;
     let pick = Pick::Numbered(number);
@@ -272,7 +273,7 @@ pub(crate) async fn delete(
     caller: Caller,
     At((scope, n)): At<(String, u32)>,
 ) -> Result<Json<WholeSession>, Problem> {
-    let scope = body::scope(&caller, &scope)?;
+    let scope = body::scope_there(&caller, &scope)?;
     caller.may(Right::Write)?;
     let (state, number) = app.session(&scope, n).await?;
     let was = whole(&app, &state, number).await?;

@@ -47,7 +47,7 @@ pub(crate) async fn act(
     At((scope, op)): At<(String, String)>,
     Optional(fields): Optional<Value>,
 ) -> Result<Json<TaskDone>, Problem> {
-    let scope = body::scope(&caller, &scope)?;
+    let scope = body::scope_there(&caller, &scope)?;
     caller.may(Right::Write)?;
     if !(fields.is_object() || fields.is_null()) {
         return Err(Problem::wrong("the body is an object"));

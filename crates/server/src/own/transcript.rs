@@ -42,6 +42,7 @@ pub struct MessagesQuery {
     limit: Option<usize>,
     /// The oldest first (asc), or the newest (desc).
     #[serde(default)]
+    #[param(inline)]
     order: Option<Order>,
 }
 
@@ -56,7 +57,7 @@ pub(crate) async fn list(
     At((scope, n)): At<(String, u32)>,
     Asked(query): Asked<MessagesQuery>,
 ) -> Result<Json<Page<Message>>, Problem> {
-    let scope = body::scope(&caller, &scope)?;
+    let scope = body::scope_there(&caller, &scope)?;
     let limit = wire::limit(query.limit)?;
     let from: Option<u64> = match query.cursor.as_deref() {
         None => None,
@@ -146,7 +147,7 @@ pub(crate) async fn erase(
     caller: Caller,
     At((scope, seq)): At<(String, u64)>,
 ) -> Result<Json<Erased>, Problem> {
-    let scope = body::scope(&caller, &scope)?;
+    let scope = body::scope_there(&caller, &scope)?;
     caller.may(Right::Admin)?;
     app.state(&scope).await?;
     let there = app.engine.store().get(&scope, Seq(seq)).await?;

@@ -1,5 +1,6 @@
 //! The shapes of Segue's own interface. They are stable: fields may be added, never renamed.
 
+use super::replies::Usage;
 use segue_core::decision::{Action, Cause};
 use segue_core::observed::Observed;
 use segue_core::scope;
@@ -253,6 +254,12 @@ pub struct Message {
     /// The call that a tool's message answers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool_call_id: Option<String>,
+    /// The model that said it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// What that took.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub usage: Option<Usage>,
     /// Whether it was erased.
     pub erased: bool,
 }
@@ -289,6 +296,8 @@ impl Message {
             message_id: said.message_id.map(|id| id.0),
             tool_calls: said.tool_calls.into_iter().map(call).collect(),
             tool_call_id: said.tool_call_id,
+            model: said.model,
+            usage: said.usage.map(Usage::of),
             erased: told.message.is_none(),
         }
     }

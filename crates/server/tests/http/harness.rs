@@ -27,6 +27,12 @@ pub enum Script {
     Bytes(&'static [u8]),
     /// Answers with a status and a body.
     Status(u16, &'static str),
+    /// Answers a request for a response with this one.
+    Response(&'static str),
+    /// Answers once it is told to.
+    Wait(&'static str),
+    /// Begins an event stream with these bytes, and never goes on.
+    Half(&'static str),
     /// Never answers.
     Hang,
 }
@@ -35,6 +41,10 @@ pub enum Script {
 pub struct Model {
     pub scripts: Mutex<VecDeque<Script>>,
     pub requests: Mutex<Vec<Value>>,
+    /// How many requests that hung were given up by who asked.
+    pub given_up: std::sync::atomic::AtomicUsize,
+    /// Lets a model that waits go on.
+    pub go: tokio::sync::Notify,
 }
 
 impl Model {
@@ -54,10 +64,19 @@ impl Model {
     }
 }
 
+/// Counts a request that was given up.
+struct GivenUp(Arc<Model>);
+
+impl Drop for GivenUp {
+    fn drop(&mut self) {
+        self.0.given_up.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+    }
+}
+
 async fn model(State(model): State<Arc<Model>>, request: Request) -> Response {
     let path = request.uri().path().to_owned();
     let bytes = axum::body::to_bytes(request.into_body(), usize::MAX).await.unwrap();
-    if path != "/v1/chat/completions" {
+    if path != "/v1/chat/completions" && path != "/v1/responses" {
         return Response::builder().status(404).body(Body::from("{}")).unwrap();
     }
     let fields: Value = serde_json::from_slice(&bytes).unwrap();
@@ -76,7 +95,29 @@ async fn model(State(model): State<Arc<Model>>, request: Request) -> Response {
             let builder = Response::builder().status(status).header("content-type", "application/json");
             return builder.body(Body::from(body)).unwrap();
         }
-        Script::Hang => std::future::pending().await,
+        Script::Response(body) if streams => return stream(Body::from(body)),
+        Script::Response(body) => {
+            let builder = Response::builder().header("content-type", "application/json");
+            return builder.body(Body::from(body)).unwrap();
+        }
+        Script::Wait(text) => {
+            model.go.notified().await;
+            json!({ "role": "assistant", "content": text })
+        }
+        Script::Hang => {
+            let _guard = GivenUp(Arc::clone(&model));
+            std::future::pending().await
+        }
+        Script::Half(bytes) => {
+            let guard = GivenUp(Arc::clone(&model));
+            let first =
+                futures_util::stream::once(async move { Ok::<_, std::io::Error>(Bytes::from(bytes)) });
+            let never = futures_util::stream::once(async move {
+                let _guard = guard;
+                std::future::pending().await
+            });
+            return stream(Body::from_stream(futures_util::StreamExt::chain(first, never)));
+        }
     };
     let finish = if message["tool_calls"].is_array() { "tool_calls" } else { "stop" };
     if streams {
@@ -176,7 +217,10 @@ impl World {
         let upstream = format!("http://{}/v1", listener.local_addr().unwrap());
         let router = Router::new().fallback(self::model).with_state(Arc::clone(&model));
         tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
-        let settings = format!("{more}\n[models.main]\nbase_url = \"{upstream}\"\nmodel = \"scripted\"\n");
+        let model_of = |name: &str, wire: &str| {
+            format!("[models.{name}]\nbase_url = \"{upstream}\"\nmodel = \"scripted\"\nwire = \"{wire}\"\n")
+        };
+        let settings = format!("{more}\n{}{}", model_of("main", "chat"), model_of("native", "responses"));
         let folder = tempfile::tempdir().unwrap();
         let (url, handle, running) = start(&folder, &settings).await;
         let http = crate::harness::http_client();
@@ -276,7 +320,8 @@ async fn start(folder: &TempDir, settings: &str) -> (String, Handle, JoinHandle<
     let engine = engine(folder, settings).await;
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
-    let server = Server::new(Options { engine, keys: Arc::new(|_| None) }, address).await.unwrap();
+    let key = |name: &str| (name == "TEST_SIGNING_KEY").then(|| "07".repeat(32));
+    let server = Server::new(Options { engine, keys: Arc::new(key) }, address).await.unwrap();
     let handle = server.handle();
     let running = tokio::spawn(async move { server.run(listener).await.unwrap() });
     (format!("http://{address}"), handle, running)

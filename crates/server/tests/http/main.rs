@@ -2,12 +2,15 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may fail")]
 
+mod background;
 mod bad_input;
 mod chat;
 mod description;
 mod events;
 mod harness;
+mod native;
 mod own;
+mod raw;
 mod responses;
 mod tenants;
 mod upstream;

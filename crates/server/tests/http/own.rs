@@ -142,7 +142,7 @@ async fn s3_the_same_key_gives_the_same_answer_also_after_a_restart() {
     assert_eq!(world.told(ME, 1).await.len(), 1);
     let other =
         world.call("POST", "/api/v1/messages", Some(&json!({ "scope": ME, "text": "x" })), &key).await;
-    assert_eq!(other.status, 422);
+    assert_eq!(other.status, 409);
 }
 
 #[tokio::test]
@@ -168,4 +168,65 @@ async fn the_server_says_how_it_is() {
     let metrics = world.get("/metrics").await;
     assert!(metrics.text.contains("segue_turns_total{action=\"continue\""), "{}", metrics.text);
     assert!(!metrics.text.contains("hello") && !metrics.text.contains("direct:me"), "no words, no people");
+}
+
+#[tokio::test]
+async fn s1_what_a_schema_allows_is_taken() {
+    let world = World::new().await;
+    world.say("s", "hello").await;
+    world.say("other", "hello").await;
+    // A body that is null is none, and 2.0 is a whole number.
+    let fork = "/api/v1/scopes/s/sessions/1/fork";
+    assert_eq!(world.post(fork, Value::Null).await.status, 200);
+    let at =
+        world.get("/api/v1/scopes/s/sessions/1/messages").await.json()["items"][0]["seq"].as_u64().unwrap();
+    let body = format!("{{\"at\":{at}.0}}").into_bytes();
+    assert_eq!(world.send("POST", fork, Some(body), &[]).await.status, 200);
+    // A session of another scope is not there.
+    for session in ["other", "s#99", "nonsense#x"] {
+        let body = json!({ "scope": "s", "session": session, "text": "hi" });
+        assert_eq!(world.post("/api/v1/replies", body).await.status, 404, "{session}");
+    }
+    let thought = json!({ "form": "item", "id": "rs_1", "signature": "x" });
+    for reasoning in [json!("hm"), thought.clone(), json!([thought])] {
+        let body = json!({ "scope": "s", "text": "hi", "model": "m", "reasoning": reasoning });
+        assert_eq!(world.post("/api/v1/replies", body).await.status, 200);
+    }
+}
+
+#[tokio::test]
+async fn s1_heads_are_signed_if_there_is_a_key() {
+    let world = World::new().await;
+    world.say("s", "hello").await;
+    world.say("s", "/new").await;
+    let head = world.get("/api/v1/scopes/s/head").await.json();
+    assert_eq!(head["signature"], Value::Null);
+    let report = world.get("/api/v1/scopes/s/verify").await.json();
+    let digests = report["digests"].as_array().unwrap();
+    assert_eq!(
+        (digests[0]["sealed"].clone(), &digests[0]["digest"]),
+        (json!(true), &head["chain"]),
+        "{report}"
+    );
+    assert_eq!(digests.last().unwrap()["digest"], head["open"]);
+
+    let world = World::with("[serve]\nsigning_key_env = \"TEST_SIGNING_KEY\"").await;
+    world.say("s", "hello").await;
+    let head = world.get("/api/v1/scopes/s/head").await.json();
+    let bytes = |text: &Value| -> Vec<u8> {
+        let text = text.as_str().unwrap();
+        (0..text.len()).step_by(2).map(|at| u8::from_str_radix(&text[at..at + 2], 16).unwrap()).collect()
+    };
+    let key = bytes(&head["signature"]["public_key"]);
+    let key = ring::signature::UnparsedPublicKey::new(&ring::signature::ED25519, key);
+    let digest = head["digest"].as_str().unwrap();
+    key.verify(digest.as_bytes(), &bytes(&head["signature"]["value"])).unwrap();
+
+    let world = World::with("[serve]\nsigning_key_env = \"NO_SUCH_KEY\"").await;
+    world.say("s", "hello").await;
+    assert_eq!(
+        world.get("/api/v1/scopes/s/head").await.status,
+        503,
+        "never unsigned where a key was promised"
+    );
 }

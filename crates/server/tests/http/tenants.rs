@@ -83,6 +83,34 @@ async fn s6_a_token_sees_its_prefixes_and_nothing_else_on_every_operation() {
     let forced = [("authorization", header.as_str()), ("x-segue-scope", "ann:chat")];
     assert_eq!(world.call("POST", "/v1/chat/completions", Some(&chat), &forced).await.status, 404);
 
+    // Neither do ids of one tenant mean anything to the other.
+    let made = world.post("/v1/conversations", json!({})).await.json();
+    let ask = json!({ "model": "main", "conversation": made["id"], "input": "hi" });
+    let answer = world.post("/v1/responses", ask.clone()).await.json();
+    let (conversation, response) = (made["id"].as_str().unwrap(), answer["id"].as_str().unwrap());
+    for (method, path) in [
+        ("GET", format!("/v1/responses/{response}")),
+        ("DELETE", format!("/v1/responses/{response}")),
+        ("POST", format!("/v1/responses/{response}/cancel")),
+        ("GET", format!("/v1/responses/{response}/input_items")),
+        ("GET", format!("/v1/conversations/{conversation}")),
+        ("POST", format!("/v1/conversations/{conversation}")),
+        ("DELETE", format!("/v1/conversations/{conversation}")),
+        ("GET", format!("/v1/conversations/{conversation}/items")),
+        ("POST", format!("/v1/conversations/{conversation}/items")),
+    ] {
+        let body = (method == "POST").then(|| json!({ "items": [], "metadata": {} }));
+        for (authorization, status) in [(header.as_str(), 404), ("", 401)] {
+            let answer = world.call(method, &path, body.as_ref(), &[("authorization", authorization)]).await;
+            assert_eq!(answer.status, status, "{method} {path}: {}", answer.text);
+        }
+    }
+    let stolen = json!({ "model": "main", "user": "sam", "previous_response_id": response, "input": "hi" });
+    for body in [ask, stolen] {
+        let answer = world.call("POST", "/v1/responses", Some(&body), &[("authorization", &header)]).await;
+        assert_eq!(answer.status, 404, "{}", answer.text);
+    }
+
     tokens.revoke("ann", now).await.unwrap();
     assert_eq!(world.get("/api/v1/scopes").await.status, 401, "a revoked token ends at once");
 }

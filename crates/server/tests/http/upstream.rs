@@ -2,6 +2,7 @@
 
 use crate::harness::{Script, World};
 use serde_json::{Value, json};
+use std::sync::atomic::Ordering;
 
 fn chat(text: &str) -> Value {
     json!({ "model": "main", "user": "s", "stream": true, "messages": [{ "role": "user", "content": text }] })
@@ -87,4 +88,99 @@ async fn a_model_that_is_not_there_is_said() {
     let models = world.get("/v1/models").await.json();
     assert_eq!(models["data"][0]["id"], "main");
     assert_eq!(world.get("/v1/models/none").await.status, 404);
+}
+
+#[tokio::test]
+async fn s4_a_client_that_hangs_up_ends_the_work_at_the_model() {
+    let piece = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"half\"}}]}\n\n";
+    let ask = |streams: bool| json!({ "model": "main", "user": "s", "stream": streams, "messages": [{ "role": "user", "content": "hi" }] });
+    let input = |streams: bool| json!({ "model": "main", "user": "s", "stream": streams, "input": "hi" });
+    for (name, path, body, script) in [
+        ("chat", "/v1/chat/completions", ask(false), Script::Hang),
+        ("chat before the first byte", "/v1/chat/completions", ask(true), Script::Hang),
+        ("chat amid the stream", "/v1/chat/completions", ask(true), Script::Half(piece)),
+        ("response", "/v1/responses", input(false), Script::Hang),
+        ("response amid the stream", "/v1/responses", input(true), Script::Half(piece)),
+        (
+            "passed through",
+            "/v1/chat/completions",
+            json!({ "model": "main", "stream": true, "messages": [{ "role": "user", "content": "hi" }] }),
+            Script::Half(piece),
+        ),
+    ] {
+        let world = World::new().await;
+        world.model.next(script);
+        {
+            let asked = world.post(path, body);
+            tokio::select! {
+                answer = asked => panic!("{name}: {}", answer.text),
+                () = async { while world.model.requests().is_empty() { tokio::task::yield_now().await } } => {}
+            }
+        }
+        while world.model.given_up.load(Ordering::SeqCst) == 0 {
+            tokio::task::yield_now().await;
+        }
+        if !name.starts_with("passed") {
+            assert_eq!(world.told("s", 1).await, ["user hi"], "{name}: the message stays, and no half reply");
+            world.model.next(Script::Say("fine"));
+            assert_eq!(world.post("/v1/chat/completions", chat("again")).await.streamed(), "fine", "{name}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn s2_the_model_and_its_usage_are_kept() {
+    let world = World::new().await;
+    let messages = json!([{ "role": "user", "content": "hi" }]);
+    world.post("/v1/chat/completions", json!({ "model": "main", "user": "s", "messages": messages })).await;
+    let reply = |scope: &str| {
+        let path = format!("/api/v1/scopes/{scope}/sessions/1/messages");
+        let world = &world;
+        async move { world.get(&path).await.json()["items"][1].clone() }
+    };
+    let kept = reply("s").await;
+    assert_eq!(
+        (&kept["model"], &kept["usage"]["tokens_in"], &kept["usage"]["tokens_out"]),
+        (&json!("scripted"), &json!(7), &json!(2))
+    );
+    world.say("t", "hi").await;
+    let own =
+        json!({ "scope": "t", "text": "hello", "model": "m", "usage": { "tokens_in": 3, "tokens_out": 4 } });
+    assert_eq!(world.post("/api/v1/replies", own).await.status, 200);
+    let kept = reply("t").await;
+    assert_eq!((&kept["model"], &kept["usage"]["tokens_out"]), (&json!("m"), &json!(4)));
+}
+
+#[tokio::test]
+async fn s2_a_notice_is_in_the_header_alone_where_the_client_manages_its_history() {
+    let world = World::new().await;
+    let said = |role: &str, text: &str| json!({ "role": role, "content": text });
+    let ask = |messages: Value| json!({ "model": "main", "user": "s", "messages": messages });
+    let first = json!([said("user", "<environment>"), said("user", "one")]);
+    world.post("/v1/chat/completions", ask(first)).await;
+    let edited = json!([
+        said("user", "<environment>"),
+        said("user", "one"),
+        said("assistant", "ok"),
+        said("user", "two")
+    ]);
+    world.post("/v1/chat/completions", ask(edited)).await;
+    let edited = json!([
+        said("user", "<environment>"),
+        said("user", "one"),
+        said("assistant", "ok"),
+        said("user", "other")
+    ]);
+    let forked = world.post("/v1/chat/completions", ask(edited)).await;
+    assert_eq!(
+        (forked.header("x-segue-action"), forked.header("x-segue-session")),
+        (Some("fork"), Some("s#2"))
+    );
+    assert!(forked.header("x-segue-notice").is_some());
+    assert_eq!(forked.json()["choices"][0]["message"]["content"], "ok");
+    // Another thread begins with the same words, and is no fork.
+    let other = json!([said("user", "<environment>"), said("user", "something else")]);
+    let new = world.post("/v1/chat/completions", ask(other)).await;
+    assert_eq!((new.header("x-segue-action"), new.header("x-segue-session")), (Some("new"), Some("s#3")));
+    assert_eq!(world.told("s", 3).await, ["user <environment>", "user something else", "assistant ok"]);
 }

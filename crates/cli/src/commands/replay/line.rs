@@ -54,6 +54,8 @@ impl Line {
             tool_call_id: word(&value, "tool_call_id")?,
             tool_calls: segue_engine::port::tool_calls(&value).map_err(anyhow::Error::msg)?,
             reasoning: reasoning(&value)?,
+            model: None,
+            usage: None,
             carried_from: None,
         };
         let (to, session) = target(&value, routing)?;

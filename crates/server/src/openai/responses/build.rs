@@ -1,8 +1,9 @@
 //! A response that is put together, and the events that tell of it: the names and the order are OpenAI's.
 
 use crate::openai::chat::set;
-use crate::openai::reply::{Delta, Usage};
+use crate::openai::reply::Delta;
 use crate::openai::sse::written;
+use segue_core::message::Usage;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
@@ -55,7 +56,7 @@ impl Building {
             "object": "response",
             "created_at": created_at,
             "status": "in_progress",
-            "background": false,
+            "background": fields.get("background").and_then(Value::as_bool).unwrap_or(false),
             "error": null,
             "incomplete_details": null,
             "model": model,
@@ -250,6 +251,20 @@ impl Building {
         self.event("response.failed", response)
     }
 
+    /// Gives a response of an endpoint what only we know: its id here, and what it goes on from.
+    pub(crate) fn adopt(&self, response: &mut Value) {
+        for field in ["id", "previous_response_id", "conversation", "background"] {
+            if let Some(value) = self.head.get(field) {
+                set(response, field, value.clone());
+            }
+        }
+    }
+
+    /// Takes the notice that stands before the reply.
+    pub(crate) fn take_prefix(&mut self) -> Option<String> {
+        self.prefix.take()
+    }
+
     /// Returns the response as it is.
     pub(crate) fn response(&self) -> &Value {
         &self.head
@@ -270,9 +285,9 @@ fn custom_input(arguments: &str) -> String {
 fn usage_of(usage: Usage) -> Value {
     json!({
         "input_tokens": usage.tokens_in,
-        "input_tokens_details": { "cached_tokens": usage.cached },
+        "input_tokens_details": { "cached_tokens": usage.tokens_cached },
         "output_tokens": usage.tokens_out,
-        "output_tokens_details": { "reasoning_tokens": usage.reasoning },
+        "output_tokens_details": { "reasoning_tokens": usage.tokens_reasoning },
         "total_tokens": usage.tokens_in + usage.tokens_out,
     })
 }

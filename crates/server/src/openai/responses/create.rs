@@ -1,8 +1,9 @@
 //! Making a response.
 
+use super::background::{Maker, end};
 use super::build::Building;
 use super::native;
-use super::record::Record;
+use super::record::{Record, is_reasoning};
 use super::translate;
 use crate::app::App;
 use crate::auth::{Caller, Right};
@@ -25,6 +26,9 @@ use segue_engine::{Pick, Request};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
+/// How much of an endpoint's error is read.
+const ERROR_BYTES_MAX: usize = 1 << 20;
+
 /// A response on its way.
 pub(crate) struct Making {
     pub(crate) app: Arc<App>,
@@ -32,6 +36,8 @@ pub(crate) struct Making {
     pub(crate) turn: Turn,
     pub(crate) building: Building,
     pub(crate) fields: Value,
+    /// Set if the response is made in the background.
+    pub(crate) maker: Option<Arc<Maker>>,
 }
 
 /// Answers a request for a response.
@@ -48,21 +54,26 @@ pub(crate) async fn create(
     let model = fields.get("model").and_then(Value::as_str).unwrap_or(&upstream.name).to_owned();
     let streams = fields.get("stream").and_then(Value::as_bool).unwrap_or(false);
     let said = said::of_input(fields.get("input").unwrap_or(&Value::Null))?;
+    let when = When::of(&fields)?;
     let conversation = conversations::named(&app, &caller, &fields).await?;
     let previous = fields.get("previous_response_id").and_then(Value::as_str).map(str::to_owned);
-    let explicit = scope::of_request(&app, &caller, &headers, &Value::Null)?;
-    let in_metadata = fields.pointer("/metadata/segue_scope").is_some();
+    let explicit = scope::explicit(&app, &caller, &headers, &fields)?;
     let found = match &previous {
         Some(id) => app.response(&caller, id).await.ok(),
         None => None,
     };
     let scope = match (explicit, conversation, &found) {
         (Some(scope), ..) => Some(scope),
-        (None, Some(scope), _) if !in_metadata => Some(scope),
-        (None, None, Some((_, scope))) if !in_metadata => Some(scope.clone()),
-        _ => scope::of_request(&app, &caller, &headers, &fields)?,
+        (None, Some(scope), _) => Some(scope),
+        (None, None, Some((_, scope))) => Some(scope.clone()),
+        (None, None, None) => scope::of_request(&app, &caller, &headers, &fields)?,
     };
     let Some(scope) = scope else {
+        if when == When::Background && upstream.api_for_responses() == Api::Chat {
+            return Err(
+                Problem::wrong("a response in the background belongs to a scope").hint("send \"user\"")
+            );
+        }
         if let Some(id) = previous.filter(|_| upstream.api_for_responses() == Api::Chat) {
             return Err(Problem::not_found(format!("there is no response {id:?}")));
         }
@@ -82,9 +93,12 @@ pub(crate) async fn create(
     let custom = translate::custom_tools(&fields);
     let created = app.engine.now().as_second();
     let marks = turn.marks.clone();
-    let building = Building::new(&fields, &model, created, marks.prefix(notices), custom);
-    let making = Making { app: Arc::clone(&app), upstream, turn, building, fields };
-    let mut response = making.answer(&said, streams).await?;
+    let building = Building::new(&fields, &model, created, turn.prefix(notices), custom);
+    let making = Making { app: Arc::clone(&app), upstream, turn, building, fields, maker: None };
+    let mut response = match when {
+        When::Now => making.answer(&said, streams).await?,
+        When::Background => making.in_background(said, streams).await?,
+    };
     marks.write(&mut response, notices);
     Ok(response)
 }
@@ -149,7 +163,39 @@ pub(crate) enum Keeper {
     /// Nobody: the request belongs to no scope.
     Nobody,
     /// The turn.
-    Turn(Arc<App>, Arc<Upstream>, Box<Turn>, KeepsResponse),
+    Turn(Box<Kept>),
+}
+
+/// What is needed to store a reply.
+pub(crate) struct Kept {
+    app: Arc<App>,
+    upstream: Arc<Upstream>,
+    turn: Turn,
+    keeps: KeepsResponse,
+    maker: Option<Arc<Maker>>,
+}
+
+/// When the response is made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum When {
+    /// While the client waits.
+    Now,
+    /// While nobody waits.
+    Background,
+}
+
+impl When {
+    fn of(fields: &Value) -> Result<Self, Problem> {
+        let in_background = fields.get("background").and_then(Value::as_bool).unwrap_or(false);
+        match (in_background, KeepsResponse::of(fields)) {
+            (false, _) => Ok(Self::Now),
+            (true, KeepsResponse::Yes) => Ok(Self::Background),
+            (true, KeepsResponse::No) => {
+                Err(Problem::wrong("a response in the background has to be stored")
+                    .hint("leave \"store\" out"))
+            }
+        }
+    }
 }
 
 /// Whether the response can be asked for later.
@@ -173,25 +219,46 @@ impl KeepsResponse {
 impl Keeper {
     /// Stores the reply, and where the response is.
     pub(crate) async fn keep(&self, reply: &Reply, response: &Value) -> Result<(), Problem> {
-        let Self::Turn(app, upstream, turn, keeps) = self else { return Ok(()) };
-        let seq = app.keep_reply(upstream, turn, reply).await?;
-        match keeps {
-            KeepsResponse::Yes => record(app, turn, seq, None, response).await,
+        let Self::Turn(kept) = self else { return Ok(()) };
+        if let Some(maker) = &kept.maker {
+            maker.store()?;
+        }
+        let seq = kept.app.keep_reply(&kept.upstream, &kept.turn, reply).await?;
+        match kept.keeps {
+            KeepsResponse::Yes => {
+                let (id, record) = record(&kept.turn, seq, None, response);
+                kept.app.keep_response(&id, record).await
+            }
             KeepsResponse::No => Ok(()),
+        }
+    }
+
+    /// Writes down that a response in the background has failed.
+    pub(crate) async fn failed(&self, response: &Value) {
+        let Self::Turn(kept) = self else { return };
+        if let Some(maker) = &kept.maker
+            && maker.store().is_ok()
+        {
+            let (id, record) = record(&kept.turn, None, None, response);
+            if let Err(problem) = kept.app.keep_response(&id, record).await {
+                tracing::warn!(why = problem.detail(), "the end of a response was not written down");
+            }
+        }
+    }
+
+    /// Makes the sink of a streamed answer.
+    pub(crate) fn sink(&self) -> (Sink, Response) {
+        match self {
+            Self::Nobody => Sink::new(None),
+            Self::Turn(kept) => Sink::new(kept.maker.clone()),
         }
     }
 }
 
-async fn record(
-    app: &App,
-    turn: &Turn,
-    seq: Option<u64>,
-    answer: Option<Vec<Value>>,
-    response: &Value,
-) -> Result<(), Problem> {
+/// Tells where a response is, with its id.
+fn record(turn: &Turn, seq: Option<u64>, answer: Option<Vec<Value>>, response: &Value) -> (String, Record) {
     let output = response.get("output").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     let id_of = |item: &Value| item.get("id").and_then(Value::as_str).map(str::to_owned);
-    let id = id_of(response).unwrap_or_default();
     let record = Record {
         scope: turn.scope.as_str().to_owned(),
         session: turn.session.0,
@@ -201,11 +268,7 @@ async fn record(
         answer,
         head: response.clone(),
     };
-    app.keep_response(&id, record).await
-}
-
-fn is_reasoning(item: &Value) -> bool {
-    item.get("type").and_then(Value::as_str) == Some("reasoning")
+    (id_of(response).unwrap_or_default(), record)
 }
 
 impl Making {
@@ -231,6 +294,37 @@ impl Making {
         self.finish(first, answer, streams).await
     }
 
+    /// Answers at once that the response has begun, and makes it.
+    async fn in_background(mut self, said: Vec<Said>, streams: bool) -> Result<Response, Problem> {
+        if let Next::Answer(_) = &self.turn.next {
+            return self.answer(&said, streams).await;
+        }
+        let begun = self.building.response().clone();
+        let (id, record) = record(&self.turn, None, None, &begun);
+        let maker = Arc::new(Maker::begin(&self.app, &id, record.clone()).await?);
+        self.maker = Some(Arc::clone(&maker));
+        if streams {
+            return self.answer(&said, streams).await;
+        }
+        tokio::spawn(async move {
+            let app = Arc::clone(&self.app);
+            let why = tokio::select! {
+                made = self.answer(&said, false) => why_not(made).await,
+                () = maker.cancelled() => None,
+            };
+            if let Some(why) = why
+                && maker.store().is_ok()
+            {
+                let mut record = record;
+                end(&mut record, "failed", Some(&why));
+                if let Err(problem) = app.keep_response(&id, record).await {
+                    tracing::warn!(why = problem.detail(), "the end of a response was not written down");
+                }
+            }
+        });
+        Ok(Json(begun).into_response())
+    }
+
     async fn ask(&self, api: Api, said: &[Said]) -> Result<reqwest::Response, Problem> {
         let managed = match &self.turn.next {
             Next::Managed(messages) => Some(messages.clone()),
@@ -248,7 +342,8 @@ impl Making {
             return passed_on(answer).await;
         }
         let keeps = KeepsResponse::of(&self.fields);
-        let keeper = Keeper::Turn(self.app, self.upstream, Box::new(self.turn), keeps);
+        let Self { app, upstream, turn, maker, .. } = self;
+        let keeper = Keeper::Turn(Box::new(Kept { app, upstream, turn, keeps, maker }));
         match api {
             Api::Chat => from_chat(answer, self.building, streams, keeper).await,
             Api::Responses => native::relay(answer, self.building, keeper).await,
@@ -266,13 +361,28 @@ impl Making {
         let response = self.building.response().clone();
         if KeepsResponse::of(&self.fields) == KeepsResponse::Yes {
             let output = response.get("output").and_then(Value::as_array).cloned();
-            record(&self.app, &self.turn, None, output, &response).await?;
+            let (id, record) = record(&self.turn, None, output, &response);
+            self.app.keep_response(&id, record).await?;
         }
         Ok(match streams {
             true => ([(axum::http::header::CONTENT_TYPE, "text/event-stream")], events).into_response(),
             false => Json(response).into_response(),
         })
     }
+}
+
+/// Tells why there is no response.
+async fn why_not(made: Result<Response, Problem>) -> Option<String> {
+    let response = match made {
+        Err(problem) => return Some(problem.detail().to_owned()),
+        Ok(response) if response.status().is_success() => return None,
+        Ok(response) => response,
+    };
+    let status = response.status();
+    let bytes = axum::body::to_bytes(response.into_body(), ERROR_BYTES_MAX).await.unwrap_or_default();
+    let value: Value = serde_json::from_slice(&bytes).unwrap_or_default();
+    let message = value.pointer("/error/message").and_then(Value::as_str);
+    Some(message.map_or_else(|| format!("the model's endpoint answered with {status}"), str::to_owned))
 }
 
 /// Makes a response of a chat completion, whole or piece by piece.
@@ -283,7 +393,7 @@ async fn from_chat(
     keeper: Keeper,
 ) -> Result<Response, Problem> {
     if is_stream(&answer) {
-        let (sink, response) = Sink::new();
+        let (sink, response) = keeper.sink();
         tokio::spawn(relay(answer, building, keeper, sink));
         return Ok(response);
     }
@@ -346,7 +456,11 @@ async fn relay(answer: reqwest::Response, mut building: Building, keeper: Keeper
         Ended::Done => Some("the model's endpoint stopped before its answer was whole".to_owned()),
     };
     let last = match why {
-        Some(why) => building.fail(&why),
+        Some(why) => {
+            let failed = building.fail(&why);
+            keeper.failed(building.response()).await;
+            failed
+        }
         None => {
             let items = building.end_items();
             let complete = building.complete(reply.finish.as_deref().unwrap_or("stop"), reply.usage);

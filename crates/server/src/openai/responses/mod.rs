@@ -1,5 +1,6 @@
 //! Responses: OpenAI's interface that keeps the conversation on the server's side, which is where Segue keeps it.
 
+pub(crate) mod background;
 mod build;
 mod create;
 mod native;

@@ -4,7 +4,7 @@ use super::build::Building;
 use super::create::Keeper;
 use crate::openai::chat::{is_stream, set};
 use crate::openai::relay::{Ended, Events, Sink};
-use crate::openai::reply::{Reply, Usage};
+use crate::openai::reply::{Reply, model_of, usage_of_response};
 use crate::openai::said::{Said, of_chat, of_items, to_items};
 use crate::openai::sse::written;
 use crate::openai::upstream::whole;
@@ -52,7 +52,8 @@ fn reply_of(response: &Value) -> Option<Reply> {
         return None;
     }
     let mut reply = Reply::default();
-    reply.usage = Usage::of_response(response);
+    reply.usage = usage_of_response(response);
+    reply.model = model_of(response);
     reply.finish = Some("stop".to_owned());
     for said in of_items(output).ok()? {
         if said.role == Role::Assistant {
@@ -62,27 +63,95 @@ fn reply_of(response: &Value) -> Option<Reply> {
     Some(reply)
 }
 
+/// What the client is shown of an endpoint's response: our ids, and the notice before the first text.
+struct Shown {
+    building: Building,
+    prefix: Option<String>,
+    /// The item that begins with the notice.
+    first: Option<Value>,
+}
+
+impl Shown {
+    fn new(mut building: Building) -> Self {
+        let prefix = building.take_prefix();
+        Self { building, prefix, first: None }
+    }
+
+    /// Changes a whole response.
+    fn response(&self, response: &mut Value) {
+        self.building.adopt(response);
+        let items = response.get_mut("output").and_then(Value::as_array_mut).into_iter().flatten();
+        let message = items.into_iter().find(|item| is_message(item));
+        if let Some(text) = message.and_then(|item| item.pointer_mut("/content/0/text")) {
+            self.put_before(text);
+        }
+    }
+
+    /// Changes an event.
+    fn event(&mut self, kind: &str, value: &mut Value) {
+        if let Some(response) = value.get_mut("response") {
+            return self.response(response);
+        }
+        if self.prefix.is_none() {
+            return;
+        }
+        let id = value.get("item_id").or_else(|| value.pointer("/item/id")).cloned();
+        if kind == "response.output_text.delta" && self.first.is_none() {
+            self.first = id;
+            if let Some(text) = value.get_mut("delta") {
+                self.put_before(text);
+            }
+            return;
+        }
+        let place = match kind {
+            "response.output_text.done" => "/text",
+            "response.content_part.done" => "/part/text",
+            "response.output_item.done" => "/item/content/0/text",
+            _ => return,
+        };
+        if id.is_some()
+            && id == self.first
+            && let Some(text) = value.pointer_mut(place)
+        {
+            self.put_before(text);
+        }
+    }
+
+    fn put_before(&self, text: &mut Value) {
+        if let (Some(prefix), Some(said)) = (&self.prefix, text.as_str()) {
+            *text = format!("{prefix}{said}").into();
+        }
+    }
+}
+
+fn is_message(item: &Value) -> bool {
+    item.get("type").and_then(Value::as_str) == Some("message")
+}
+
 /// Relays a response, whole or piece by piece, and stores the reply before the client is told that it is complete.
 pub(crate) async fn relay(
     answer: reqwest::Response,
     building: Building,
     keeper: Keeper,
 ) -> Result<Response, Problem> {
+    let shown = Shown::new(building);
     if is_stream(&answer) {
-        let (sink, response) = Sink::new();
-        tokio::spawn(pieces(answer, building, keeper, sink));
+        let (sink, response) = keeper.sink();
+        tokio::spawn(pieces(answer, shown, keeper, sink));
         return Ok(response);
     }
     let bytes = whole(answer).await?;
     let no_response = || Problem::upstream("the model's endpoint answered with no response");
-    let value: Value = serde_json::from_slice(&bytes).map_err(|_| no_response())?;
-    if let Some(reply) = reply_of(&value) {
+    let mut value: Value = serde_json::from_slice(&bytes).map_err(|_| no_response())?;
+    let reply = reply_of(&value);
+    shown.response(&mut value);
+    if let Some(reply) = reply {
         keeper.keep(&reply, &value).await?;
     }
     Ok(Json(value).into_response())
 }
 
-async fn pieces(answer: reqwest::Response, mut building: Building, keeper: Keeper, sink: Sink) {
+async fn pieces(answer: reqwest::Response, mut shown: Shown, keeper: Keeper, sink: Sink) {
     let mut events = Events::new(answer);
     let mut is_over = false;
     let why = loop {
@@ -99,22 +168,29 @@ async fn pieces(answer: reqwest::Response, mut building: Building, keeper: Keepe
         if event.data.trim() == "[DONE]" {
             continue;
         }
-        let Ok(value) = serde_json::from_str::<Value>(&event.data) else {
+        let Ok(mut value) = serde_json::from_str::<Value>(&event.data) else {
             break "the model's endpoint sent what is no response".to_owned();
         };
-        let kind = value.get("type").and_then(Value::as_str).unwrap_or_default();
-        let ends = matches!(kind, "response.completed" | "response.incomplete" | "response.failed");
+        let kind = value.get("type").and_then(Value::as_str).unwrap_or_default().to_owned();
+        let ends = matches!(kind.as_str(), "response.completed" | "response.incomplete" | "response.failed");
+        let reply = value.get("response").filter(|_| ends).and_then(reply_of);
+        shown.event(&kind, &mut value);
         if ends && let Some(response) = value.get("response") {
             is_over = true;
-            if let Some(reply) = reply_of(response)
-                && let Err(problem) = keeper.keep(&reply, response).await
-            {
-                break problem.detail().to_owned();
+            match reply {
+                Some(reply) => {
+                    if let Err(problem) = keeper.keep(&reply, response).await {
+                        break problem.detail().to_owned();
+                    }
+                }
+                None => keeper.failed(response).await,
             }
         }
-        if !sink.send(written(event.name.as_deref(), &event.data)).await {
+        if !sink.send(written(event.name.as_deref(), &value.to_string())).await {
             return;
         }
     };
-    sink.send(building.fail(&why)).await;
+    let failed = shown.building.fail(&why);
+    keeper.failed(shown.building.response()).await;
+    sink.send(failed).await;
 }

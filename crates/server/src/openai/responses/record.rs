@@ -62,9 +62,14 @@ impl App {
         Ok(self.values.put(Space::Response, id, &record, expires).await?)
     }
 
+    /// Reads where a response is.
+    pub(crate) async fn response_record(&self, id: &str) -> Result<Option<Record>, Problem> {
+        Ok(self.values.get(Space::Response, id, self.engine.now()).await?)
+    }
+
     /// Finds a response that the caller may know of.
     pub(crate) async fn response(&self, caller: &Caller, id: &str) -> Result<(Record, scope::Key), Problem> {
-        let record: Option<Record> = self.values.get(Space::Response, id, self.engine.now()).await?;
+        let record = self.response_record(id).await?;
         let scope = record.as_ref().and_then(|record| record.scope_for(caller));
         record.zip(scope).ok_or_else(|| Problem::not_found(format!("there is no response {id:?}")))
     }
@@ -89,17 +94,32 @@ pub(crate) async fn show(
     At(id): At<String>,
 ) -> Result<Json<Value>, Problem> {
     let (record, scope) = app.response(&caller, &id).await?;
-    let mut output = match (&record.answer, record.seq) {
-        (Some(answer), _) => answer.clone(),
-        (None, Some(seq)) => app.items(&scope, &[seq]).await?,
-        (None, None) => Vec::new(),
-    };
-    for (item, id) in output.iter_mut().zip(&record.ids) {
-        set(item, "id", id.clone().into());
+    let record = app.settle(&id, record).await?;
+    app.shown(record, &scope).await.map(Json)
+}
+
+impl App {
+    /// Shows a response with what was said.
+    async fn shown(&self, record: Record, scope: &scope::Key) -> Result<Value, Problem> {
+        let mut output = match (&record.answer, record.seq) {
+            (Some(answer), _) => answer.clone(),
+            (None, Some(seq)) => self.items(scope, &[seq]).await?,
+            (None, None) => Vec::new(),
+        };
+        // Reasoning has ids of its own.
+        let said = output.iter_mut().filter(|item| !is_reasoning(item));
+        for (item, id) in said.zip(&record.ids) {
+            set(item, "id", id.clone().into());
+        }
+        let mut response = record.head;
+        set(&mut response, "output", output.into());
+        Ok(response)
     }
-    let mut response = record.head;
-    set(&mut response, "output", output.into());
-    Ok(Json(response))
+}
+
+/// Tells whether an item is what a model thought.
+pub(crate) fn is_reasoning(item: &Value) -> bool {
+    item.get("type").and_then(Value::as_str) == Some("reasoning")
 }
 
 /// Forgets a response. What was said stays in its session.
@@ -114,14 +134,17 @@ pub(crate) async fn delete(
     Ok(Json(json!({ "id": id, "object": "response.deleted", "deleted": true })))
 }
 
-/// Cancels a response. All responses are over when their id is known, so it is shown as it is.
+/// Cancels a response that is made in the background. One that is over is shown as it is.
 pub(crate) async fn cancel(
     State(app): State<Arc<App>>,
     caller: Caller,
     At(id): At<String>,
 ) -> Result<Json<Value>, Problem> {
     caller.may(Right::Write)?;
-    show(State(app), caller, At(id)).await
+    let (record, scope) = app.response(&caller, &id).await?;
+    let record = app.settle(&id, record).await?;
+    let record = app.cancel(&id, record).await?;
+    app.shown(record, &scope).await.map(Json)
 }
 
 /// Which items are asked for.

@@ -1,0 +1,129 @@
+//! The description of Segue's own interface: what the code says, and the rules that its types cannot say.
+
+use serde_json::{Map, Value, json};
+use utoipa::openapi::OpenApi;
+
+/// What every operation may answer besides.
+const PROBLEMS: [(&str, &str); 10] = [
+    ("400", "The request cannot be read"),
+    ("401", "There is no token, or a bad one"),
+    ("403", "Not with this token"),
+    ("404", "Not there, or not to be known of with this token"),
+    ("409", "Refused, with what is allowed"),
+    ("413", "Too large"),
+    ("415", "The body is not JSON"),
+    ("422", "Well-formed, and wrong"),
+    ("429", "Too many requests; Retry-After says when to come back"),
+    ("503", "The store does not answer"),
+];
+
+/// What a scope is: no white space, no control characters, no `#`.
+pub(crate) const SCOPE: &str = r"^[^\s\x00-\x1f\x7f-\x9f#]+$";
+
+/// A text that says something.
+const SAYS_SOMETHING: &str = r"\S";
+
+/// Describes the interface as OpenAPI 3.1.
+pub(crate) fn description(api: &OpenApi) -> String {
+    let mut api = serde_json::to_value(api).unwrap_or_default();
+    if let Some(Value::Object(paths)) = api.get_mut("paths") {
+        for (path, item) in paths {
+            let Value::Object(item) = item else { continue };
+            for (method, operation) in item.iter_mut() {
+                if let Value::Object(operation) = operation {
+                    describe(path, method, operation);
+                }
+            }
+        }
+    }
+    for (schema, rule) in rules() {
+        if let Some(Value::Object(fields)) = api.pointer_mut(&format!("/components/schemas/{schema}")) {
+            fields.extend(rule);
+        }
+    }
+    let mut text = serde_json::to_string_pretty(&api).unwrap_or_default();
+    text.push('\n');
+    text
+}
+
+fn describe(path: &str, method: &str, operation: &mut Map<String, Value>) {
+    if method == "post" {
+        let key = json!({
+            "name": "Idempotency-Key", "in": "header", "required": false,
+            "description": "The same key gives the same answer",
+        });
+        if let Value::Array(parameters) = operation.entry("parameters").or_insert_with(|| json!([])) {
+            parameters.push(key);
+        }
+    }
+    if let Some(Value::Array(parameters)) = operation.get_mut("parameters") {
+        parameters.iter_mut().for_each(|parameter| constrain(path, parameter));
+    }
+    if let Some(Value::Object(responses)) = operation.get_mut("responses") {
+        for (status, text) in PROBLEMS {
+            let schema = json!({ "schema": { "$ref": "#/components/schemas/Problem" } });
+            let problem = json!({ "description": text, "content": { "application/problem+json": schema } });
+            responses.entry(status).or_insert(problem);
+        }
+    }
+}
+
+/// Says what a parameter looks like. A parameter that is left out is not there; it is never null.
+fn constrain(path: &str, parameter: &mut Value) {
+    let name = parameter.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
+    let Value::Object(parameter) = parameter else { return };
+    let schema = parameter.entry("schema").or_insert_with(|| json!({ "type": "string" }));
+    let Value::Object(schema) = schema else { return };
+    if let Some(Value::Array(types)) = schema.get_mut("type") {
+        types.retain(|kind| kind != "null");
+        if let [one] = types.as_slice() {
+            let one = one.clone();
+            schema.insert("type".to_owned(), one);
+        }
+    }
+    if let Some(Value::Array(kinds)) = schema.get("oneOf").cloned()
+        && let Some(Value::Object(kind)) = kinds.into_iter().find(|kind| kind.get("$ref").is_some())
+    {
+        *schema = kind;
+    }
+    let more = match (name.as_str(), path) {
+        ("scope", _) => json!({ "pattern": SCOPE }),
+        ("n", _) => json!({ "minimum": 1, "maximum": u32::MAX }),
+        ("seq", _) => json!({ "minimum": 1, "maximum": i64::MAX }),
+        ("op", _) => json!({ "enum": segue_engine::tasks::op::OPS }),
+        ("shape", _) => json!({ "enum": segue_engine::shapes::Shape::ALL.map(|shape| shape.name()) }),
+        ("Idempotency-Key", _) => json!({ "pattern": "^[!-~]([ -~]{0,253}[!-~])?$" }),
+        ("Last-Event-ID", "/api/v1/events") => json!({ "pattern": r"^([0-9]{1,15}(\.[0-9]{1,15})?)?$" }),
+        ("Last-Event-ID", _) => json!({ "pattern": "^([0-9]{1,15})?$" }),
+        ("cursor", "/api/v1/scopes") => json!({ "pattern": format!("^[0-9]{{1,16}}~{}", &SCOPE[1..]) }),
+        ("cursor", _) => json!({ "pattern": "^[0-9]{1,9}$" }),
+        _ => return,
+    };
+    if let Value::Object(more) = more {
+        schema.extend(more);
+    }
+}
+
+/// Rules between the fields of a schema.
+fn rules() -> Vec<(&'static str, Map<String, Value>)> {
+    let text = json!({ "type": "string" });
+    let said = json!({ "type": "string", "pattern": SAYS_SOMETHING });
+    let some = json!({ "type": "array", "minItems": 1 });
+    let needs = |name: &str, schema: &Value| json!({ "required": [name], "properties": { name: schema } });
+    let only = |name: &str, schema: &Value, other: &str| json!({ "required": [name], "properties": { name: schema, other: { "type": "null" } } });
+    let of = |value: Value| match value {
+        Value::Object(fields) => fields,
+        _ => Map::new(),
+    };
+    vec![
+        (
+            "NewMessage",
+            of(json!({ "allOf": [
+                { "oneOf": [only("scope", &text, "address"), only("address", &json!({ "type": "object" }), "scope")] },
+                { "anyOf": [needs("text", &said), needs("attachments", &some)] },
+            ] })),
+        ),
+        ("NewAddress", of(json!({ "anyOf": [needs("peer", &said), needs("group", &said)] }))),
+        ("NewReply", of(json!({ "anyOf": [needs("text", &said), needs("tool_calls", &some)] }))),
+    ]
+}
