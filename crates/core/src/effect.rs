@@ -21,6 +21,8 @@ pub enum Effect {
     Sweep(Vec<segment::Number>),
     /// The bodies of entries are erased.
     Erase(Vec<Seq>),
+    /// Nothing of what was erased or deleted may be left in the store's files when the person is told so.
+    Purge,
     /// Agents that wait for the person are woken.
     Wake,
 }

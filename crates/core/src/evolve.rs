@@ -9,7 +9,7 @@ mod walk;
 use crate::decision::Cause;
 use crate::digest::Digest;
 use crate::entry::{
-    Asked, Backlog, Body, Branched, Merged, Opened, Record, Resumed, Sealed, Seq, Source, Unreadable,
+    Asked, Backlog, Body, Branched, Kind, Merged, Opened, Record, Resumed, Sealed, Seq, Source, Unreadable,
 };
 use crate::extras::{HEARD_MAX, Question, Rotation, ScopeExtras};
 use crate::memory;
@@ -23,7 +23,7 @@ use crate::state::State;
 use crate::task::fold;
 use crate::title;
 use crate::undo::Boundary;
-use gone::{drop_sessions, forget_entries};
+use gone::{drop_sessions, forget_entries, observe_gone};
 use std::sync::Arc;
 
 /// Why an entry does not fit the log before it.
@@ -156,6 +156,11 @@ pub(crate) fn fold_in(state: &mut State, entry: &Record, body: &Body) -> Result<
         }
         Body::Erased(erased) => {
             forget_entries(state, &erased.entries);
+            Ok(())
+        }
+        // Its words are gone; that it was observed still counts.
+        Body::Gone(Kind::Observation) => {
+            observe_gone(state, entry);
             Ok(())
         }
         Body::Message(..) | Body::Command(_) | Body::Decision(_) | Body::Remembered(_) | Body::Gone(_) => {

@@ -3,6 +3,8 @@
 //! The rules read nothing. [`needs`](crate::decide::needs) says what a command may need on a state; whoever decides
 //! reads that once and hands it to [`decide`](crate::decide::decide).
 
+use crate::entry::Seq;
+use crate::erasure::Sources;
 use crate::memory::Extracted;
 use crate::session::Number;
 use crate::task::history::{Reach, TaskHistory};
@@ -16,6 +18,11 @@ pub enum Need {
         session: Number,
         /// How far back.
         reach: Reach,
+    },
+    /// What was made of entries that are to go: it goes with them.
+    Derived {
+        /// What goes.
+        sources: Sources,
     },
     /// What is worth remembering of sessions that may be dropped (P-11).
     Memories {
@@ -31,4 +38,6 @@ pub struct Facts {
     pub task: Option<Box<TaskHistory>>,
     /// What is worth remembering of the sessions that it may drop.
     pub memories: Vec<Extracted>,
+    /// The entries that were made of what it lets go.
+    pub derived: Vec<Seq>,
 }

@@ -10,6 +10,7 @@ pub mod digest;
 pub mod draft;
 pub mod effect;
 pub mod entry;
+pub mod erasure;
 pub mod evidence;
 pub mod evolve;
 pub mod extras;

@@ -9,6 +9,7 @@ use crate::extras::ScopeExtras;
 use crate::session::Number;
 use crate::state::State;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 
 /// What kind of thing is remembered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -145,14 +146,14 @@ pub(crate) fn take_in(extras: &mut ScopeExtras, extraction: &Extraction) {
 }
 
 /// Folds in that entries were erased: what they remembered is forgotten.
-pub(crate) fn forget(extras: &mut ScopeExtras, erased: &[Seq]) {
+pub(crate) fn forget(extras: &mut ScopeExtras, erased: &BTreeSet<Seq>) {
     for memory in extras.memories.iter_mut().filter(|memory| erased.contains(&memory.entry)) {
         memory.status = Status::Forgotten;
     }
 }
 
 /// Tells whether entries that were erased remembered anything.
-pub(crate) fn any_in(extras: &ScopeExtras, erased: &[Seq]) -> bool {
+pub(crate) fn any_in(extras: &ScopeExtras, erased: &BTreeSet<Seq>) -> bool {
     extras.memories.iter().any(|memory| erased.contains(&memory.entry))
 }
 

@@ -125,6 +125,9 @@ pub struct Message {
     /// Who said it, where several people share a scope.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sender: Option<String>,
+    /// The person who said it, as `channel:peer`, where the scope's key does not tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub author: Option<String>,
     /// The call that a tool's message answers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_call_id: Option<String>,
@@ -159,7 +162,7 @@ impl Message {
         let reasoning =
             reasoning.map(|one| one.text.len() + one.signature.len() + of(&one.id) + one.model.len());
         let id = self.message_id.as_ref().map_or(0, |id| id.0.len());
-        let ids = id + of(&self.sender) + of(&self.tool_call_id) + of(&self.model);
+        let ids = id + of(&self.sender) + of(&self.author) + of(&self.tool_call_id) + of(&self.model);
         self.text.len() + calls.sum::<usize>() + reasoning.sum::<usize>() + ids
     }
 }

@@ -244,6 +244,8 @@ pub enum Notice {
         /// What the person wants.
         wish: Wish,
     },
+    /// What was erased or deleted is not gone from the store's files yet. Never stored: it is true for a while only.
+    Unfinished,
     /// Bodies were erased.
     Erased {
         /// How many.

@@ -89,7 +89,7 @@ pub(crate) fn forget(state: &mut State, session: Number) {
 }
 
 /// Folds in that entries were erased: the titles that they held are gone.
-pub(crate) fn forget_entries(state: &mut State, erased: &[Seq]) {
+pub(crate) fn forget_entries(state: &mut State, erased: &BTreeSet<Seq>) {
     if state.extras.names.values().any(|name| erased.contains(&name.entry)) {
         Arc::make_mut(&mut state.extras).names.retain(|_, name| !erased.contains(&name.entry));
     }

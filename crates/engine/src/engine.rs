@@ -13,10 +13,11 @@ use crate::pins::Host;
 use crate::recall::meaning::named;
 use crate::recall::session_vectors::Gists;
 use crate::request::Request;
-use crate::route::{route, user};
+use crate::route::{author, route, user};
 use crate::scope::session_profile::Reader;
 use crate::scope::{Registry, Watch};
 use crate::turn::commit::Committed;
+use crate::turn::effects::Purge;
 use crate::turn::identity::identity;
 use crate::words::{self, Language};
 use segue_core::Timestamp;
@@ -31,7 +32,7 @@ use segue_signals::Classifier;
 use segue_signals::context::{OpenAiTokens, TokenCounter};
 use segue_signals::judge::Embedder;
 use segue_signals::kin::Lexicon;
-use segue_store::Store;
+use segue_store::{Purged, Store};
 use std::sync::Arc;
 use tokio::sync::Semaphore;
 
@@ -94,6 +95,7 @@ pub(crate) struct Turn {
     pub(crate) language_by: LanguageBy,
     pub(crate) window: u64,
     pub(crate) spoken: Option<Spoken>,
+    pub(crate) purge: Purge,
 }
 
 /// What says in which language the person is spoken to.
@@ -110,6 +112,10 @@ impl Engine {
     pub async fn open(store: Arc<dyn Store>, config: Config) -> Result<Self, Error> {
         if let Err(error) = store.sweep().await {
             tracing::warn!(%error, "dropped sessions could not be deleted; it is tried again at the next start");
+        }
+        // An erasure that was not finished is finished now; a store that cannot tell has said so when it erased.
+        if let Ok(Purged::Unfinished { why }) = store.purge().await {
+            tracing::warn!(%why, "what was erased is not gone from the store's files yet; it is tried again");
         }
         let classifier = Arc::new(Classifier::builtin()?);
         Ok(Self {
@@ -244,7 +250,13 @@ impl Engine {
             Target::Address(from) if self.config.routing.refuses(&from) => {
                 return Err(Error::BlankPeer { channel: from.channel });
             }
-            Target::Address(from) => (route(&self.config.routing, &from), user(&self.config.routing, &from)),
+            Target::Address(from) => {
+                let scope = route(&self.config.routing, &from);
+                if role == Role::User {
+                    message.author = message.author.or_else(|| author(&from, &scope));
+                }
+                (scope, user(&self.config.routing, &from))
+            }
         };
         let turn = self.turn(scope, user.as_deref(), at, &message.text);
         // A stamp that is not believed is kept as it was given.
@@ -288,7 +300,7 @@ impl Engine {
         };
         let window = self.config.context_window_for(&scope, user);
         let at = kept(self.stamps.believed(at, self.clock.as_ref()));
-        Turn { scope, at, policy, language, language_by, window, spoken: None }
+        Turn { scope, at, policy, language, language_by, window, spoken: None, purge: Purge::AtOnce }
     }
 
     pub(crate) fn check(&self, role: Role, message: &Message) -> Result<(), Error> {
@@ -334,16 +346,16 @@ impl Engine {
 
     /// Does a slash command.
     async fn command(&self, mut turn: Turn, slash: Slash, message: Message) -> Result<Outcome, Error> {
-        let Message { text, message_id, sender, .. } = message;
+        let Message { text, message_id, sender, author, .. } = message;
         let request = match slash {
             // What stands behind `/new` is the first message of the new session, and carries its id.
             Slash::New(Some(first)) => {
-                let first = Message { text: first, message_id, sender, ..Message::default() };
+                let first = Message { text: first, message_id, sender, author, ..Message::default() };
                 Request::New(Some(first))
             }
             other => match commands::request(&other) {
                 Some(request) => {
-                    turn.spoken = Some(Spoken { text, message_id });
+                    turn.spoken = Some(Spoken { text, message_id, sender, author });
                     request
                 }
                 None => {

@@ -12,6 +12,9 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use jiff::SignedDuration;
+use percent_encoding::percent_decode_str;
+use segue_core::{scope, session};
+use segue_store::values::words_key;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -23,6 +26,9 @@ const KEPT: SignedDuration = SignedDuration::from_hours(7 * 24);
 
 /// The longest answer that is kept.
 const ANSWER_BYTES_MAX: usize = 8 << 20;
+
+/// The longest answer that is read to be kept. What is longer comes from no handler of ours.
+const ANSWER_READ_BYTES_MAX: usize = 64 << 20;
 
 /// The key of a request, for handlers that write messages.
 #[derive(Debug, Clone)]
@@ -42,8 +48,36 @@ struct Answer {
     /// What the request was, so that a key is not used for two.
     request: String,
     status: u16,
+    #[serde(default)]
+    headers: Vec<(String, String)>,
+    #[serde(default)]
+    body: String,
+    /// Where the headers and the body stand, if they tell what was said in a scope.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    words: Option<String>,
+}
+
+/// What an answer tells of a scope. An erasure deletes it.
+#[derive(Serialize, Deserialize)]
+struct Words {
     headers: Vec<(String, String)>,
     body: String,
+}
+
+/// Finds the scope that an answer tells of: in the path of the request, in a header or in the body.
+fn scope_of(path: &str, headers: &HeaderMap, body: &str) -> Option<scope::Key> {
+    let decoded = |text: &str| percent_decode_str(text).decode_utf8().ok().map(|text| text.into_owned());
+    let in_path = path.split_once("/scopes/").and_then(|(_, rest)| rest.split(['/', '?']).next());
+    let in_header = headers.get("x-segue-session").and_then(|value| value.to_str().ok());
+    let in_header = in_header.and_then(|key| {
+        let key = key.parse::<session::Key>().ok().or_else(|| decoded(key)?.parse().ok())?;
+        Some(key.scope)
+    });
+    let in_body = || {
+        let json: serde_json::Value = serde_json::from_str(body).ok()?;
+        json.get("scope")?.as_str()?.parse().ok()
+    };
+    in_path.and_then(|part| decoded(part)?.parse().ok()).or(in_header).or_else(in_body)
 }
 
 /// Answers a repeated request as the first one was answered.
@@ -62,7 +96,7 @@ pub(crate) async fn replay(State(app): State<Arc<App>>, request: Request, next: 
 
 async fn once(app: &App, key: String, request: Request, next: Next) -> Result<Response, Problem> {
     let caller = request.extensions().get::<Caller>().map_or("", Caller::id);
-    let path = request.uri().path_and_query().map_or("", |path| path.as_str());
+    let path = request.uri().path_and_query().map_or("", |path| path.as_str()).to_owned();
     let name = blake3::hash(format!("{caller}\n{path}\n{key}").as_bytes()).to_hex().to_string();
     let (parts, body) = request.into_parts();
     let bytes = body::read(Request::from_parts(parts.clone(), body), app).await?;
@@ -76,7 +110,12 @@ async fn once(app: &App, key: String, request: Request, next: Next) -> Result<Re
                 .hint("use a new key for every new request"));
         }
         app.metrics.replays.add(&[], 1);
-        return Ok(again(answer));
+        let Some(key) = &answer.words else { return Ok(again(answer)) };
+        let words: Option<Words> = app.values.get(Space::Words, key, now).await?;
+        let Some(Words { headers, body }) = words else {
+            return Err(Problem::erased("it was done, and what was answered has been erased since"));
+        };
+        return Ok(again(Answer { headers, body, ..answer }));
     }
     let mut request = Request::from_parts(parts, Body::from(bytes));
     request.extensions_mut().insert(Key(key));
@@ -86,7 +125,8 @@ async fn once(app: &App, key: String, request: Request, next: Next) -> Result<Re
         return Ok(response);
     }
     let (parts, body) = response.into_parts();
-    let bytes = to_bytes(body, usize::MAX).await.map_err(|_| Problem::upstream("the answer broke off"))?;
+    let bytes =
+        to_bytes(body, ANSWER_READ_BYTES_MAX).await.map_err(|_| Problem::upstream("the answer broke off"))?;
     if bytes.len() <= ANSWER_BYTES_MAX
         && let Ok(text) = std::str::from_utf8(&bytes)
     {
@@ -95,9 +135,16 @@ async fn once(app: &App, key: String, request: Request, next: Next) -> Result<Re
             Some((name.as_str().to_owned(), value.to_str().ok()?.to_owned()))
         };
         let headers = kept.filter_map(header).collect();
-        let answer =
-            Answer { request: digest, status: parts.status.as_u16(), headers, body: text.to_owned() };
-        let expires = now.checked_add(KEPT).ok();
+        let (status, expires) = (parts.status.as_u16(), now.checked_add(KEPT).ok());
+        let scope = scope_of(&path, &parts.headers, text);
+        let answer = match scope.map(|scope| words_key(&scope, &name)) {
+            Some(key) => {
+                let words = Words { headers, body: text.to_owned() };
+                app.values.put(Space::Words, &key, &words, expires).await?;
+                Answer { request: digest, status, headers: Vec::new(), body: String::new(), words: Some(key) }
+            }
+            None => Answer { request: digest, status, headers, body: text.to_owned(), words: None },
+        };
         app.values.put(Space::Answer, &name, &answer, expires).await?;
     }
     Ok(Response::from_parts(parts, Body::from(bytes)))

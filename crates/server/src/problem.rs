@@ -49,6 +49,11 @@ impl Problem {
         Self::new(StatusCode::BAD_REQUEST, "malformed", "The request cannot be read", detail)
     }
 
+    /// What was answered has been erased since.
+    pub fn erased(detail: impl Into<String>) -> Self {
+        Self::new(StatusCode::GONE, "erased", "It was erased", detail)
+    }
+
     /// There is no token, or a bad one.
     pub fn unauthorized(detail: impl Into<String>) -> Self {
         Self::new(StatusCode::UNAUTHORIZED, "unauthorized", "A valid token is needed", detail)

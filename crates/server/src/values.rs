@@ -20,6 +20,8 @@ pub enum Space {
     Response,
     /// Conversations of the OpenAI-compatible interface.
     Conversation,
+    /// What answers tell that was said in a scope. It is deleted when something of that scope is erased.
+    Words,
 }
 
 impl Space {
@@ -29,6 +31,7 @@ impl Space {
             Self::Answer => "serve.answer",
             Self::Response => "serve.response",
             Self::Conversation => "serve.conversation",
+            Self::Words => segue_store::values::WORDS,
         }
     }
 }

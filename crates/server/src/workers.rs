@@ -64,6 +64,10 @@ async fn round(app: &App, holder: &str, every: Duration) {
     for row in scopes {
         one(app, &row.scope).await;
     }
+    // What was erased or dropped, and could not be taken out of the store's files then.
+    if !app.engine.purge().await {
+        tracing::debug!("an erasure is not finished yet");
+    }
 }
 
 async fn one(app: &App, scope: &scope::Key) {

@@ -27,7 +27,9 @@ pub mod verify;
 pub use commits::{Commit, Commits, Position};
 pub use error::Error;
 pub use leases::Leased;
-pub use store::{Catalog, Embeddings, Leases, Log, Maintenance, Quarantine, Search, Store, Values, Watch};
+pub use store::{
+    Catalog, Embeddings, Leases, Log, Maintenance, Purged, Quarantine, Search, Store, Values, Watch,
+};
 pub use types::{
     Append, AppendId, Cursor, Embedding, Filter, Page, Quarantined, QuarantinedFile, Reading, ScopePage,
     ScopeRow, Subject, Take,

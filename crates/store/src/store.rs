@@ -150,12 +150,33 @@ pub trait Embeddings: Send + Sync {
     async fn put(&self, scope: &Key, head: Seq, embeddings: Vec<Embedding>) -> Result<(), Error>;
 }
 
+/// What is left in a store's files of what was erased or deleted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Purged {
+    /// Nothing.
+    Complete,
+    /// Perhaps something. It is noted in the store, and a later call finishes it.
+    Unfinished {
+        /// What is in the way.
+        why: String,
+    },
+}
+
 /// What keeps a store in order.
 #[async_trait]
 pub trait Maintenance: Send + Sync {
     /// Deletes the content of segments that no session sees any more, and returns how many segments that were. What
     /// cannot be deleted now stays noted for the next call.
     async fn sweep(&self) -> Result<usize, Error>;
+
+    /// Lets no byte of what was erased or deleted be left in the files of the store. An append that erases only notes that
+    /// this is due: many erasures can share one purge, which may cost as much as writing the whole store anew. It waits a
+    /// few seconds at most for others that are in the way.
+    async fn purge(&self) -> Result<Purged, Error> {
+        let (store, what) =
+            ("this store".into(), "tell whether something erased is left in its files".into());
+        Err(Error::Unsupported { store, what })
+    }
 
     /// Checks a scope as it is at one moment ([`verify::inspect`](crate::verify::inspect)), whoever writes to it meanwhile;
     /// nothing if the store has no snapshots.

@@ -1,7 +1,10 @@
 //! Small named values beside the log, and a table of them in memory.
 
 use crate::error::Error;
+use crate::store::Store;
 use segue_core::Timestamp;
+use segue_core::digest::Digest;
+use segue_core::scope::Key;
 use std::collections::BTreeMap;
 use std::ops::Bound;
 
@@ -42,6 +45,32 @@ impl Value {
         within("a namespace", namespace.len(), KEY_BYTES_MAX)?;
         within("a key", self.key.len(), KEY_BYTES_MAX)?;
         within("a value", self.bytes.len(), VALUE_BYTES_MAX)
+    }
+}
+
+/// The namespace of values that tell what was said in a scope. They are deleted when something of that scope is erased.
+pub const WORDS: &str = "words";
+
+/// How many values are deleted at a time.
+const FORGOTTEN_AT_ONCE: usize = 100;
+
+/// Makes the key of a value that tells what was said in a scope.
+pub fn words_key(scope: &Key, name: &str) -> String {
+    format!("{}/{name}", Digest::of_body(scope.as_str().as_bytes()))
+}
+
+/// Deletes all values that tell what was said in a scope.
+pub async fn forget(store: &dyn Store, scope: &Key) -> Result<(), Error> {
+    let prefix = words_key(scope, "");
+    loop {
+        // Also those whose time is over: they may still be there.
+        let found = store.values(WORDS, &prefix, None, FORGOTTEN_AT_ONCE, Timestamp::MIN).await?;
+        if found.is_empty() {
+            return Ok(());
+        }
+        for value in found {
+            store.delete_value(WORDS, &value.key).await?;
+        }
     }
 }
 

@@ -125,7 +125,8 @@ fn x1_announcements_of_an_older_format_are_known_by_their_entry() {
     let older = Connection::open(&path).unwrap();
     let strip = "UPDATE standing SET mind = json_remove(mind, '$.retiring.1.entry', '$.retiring.2.entry')";
     assert_eq!(older.execute(strip, []).unwrap(), 1);
-    let unlist = "DROP TRIGGER embeddings_erased; DROP TRIGGER embeddings_dropped; DROP TABLE embeddings;
+    let unlist = "DROP TRIGGER purges_erased; DROP TRIGGER purges_deleted; DROP TABLE purges;
+                  DROP TRIGGER embeddings_erased; DROP TRIGGER embeddings_dropped; DROP TABLE embeddings;
                   DROP TABLE search_terms; DROP TABLE search_index; DROP TABLE search_messages;
                   DROP TABLE search_scopes; DROP TABLE search_key; DROP TABLE commits; DROP TABLE named_values; DROP TABLE leases; DROP INDEX scopes_newest;
                   ALTER TABLE scopes RENAME COLUMN updated_at TO clock;

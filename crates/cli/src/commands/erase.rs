@@ -1,5 +1,6 @@
 //! `segue erase`: what a message, a session or a person says goes, and the proof still holds.
 
+use super::memory::MemoryFile;
 use super::sessions;
 use crate::args::{Common, Erase};
 use crate::setup::{self, Absent};
@@ -8,9 +9,12 @@ use anyhow::Context as _;
 use segue_core::entry::{Bytes, Seq};
 use segue_core::scope;
 use segue_core::session::Number;
-use segue_engine::{Engine, Erasure, Request};
+use segue_engine::{Engine, Erasure};
 use segue_store::QuarantinedFile;
 use serde_json::{Value, json};
+
+/// How many entries are erased at once.
+const ENTRIES_MAX: usize = 50_000;
 
 pub async fn run(common: &Common, what: Erase) -> anyhow::Result<Exit> {
     let engine = setup::engine(common, Absent::Empty).await?;
@@ -28,7 +32,10 @@ pub async fn run(common: &Common, what: Erase) -> anyhow::Result<Exit> {
             out::line(layout::printable(&format!("{given} is {name}")))?;
         }
         if found.entries.is_empty() && found.theirs.is_empty() {
-            let is_all = found.perhaps.is_empty() && found.nobodys.is_empty() && found.unseen.is_empty();
+            let is_all = found.unknown.is_empty()
+                && found.perhaps.is_empty()
+                && found.nobodys.is_empty()
+                && found.unseen.is_empty();
             let nothing = if is_all { "nothing that is kept" } else { "nothing that can be read" };
             out::refused(format!("{given} has said {nothing}: a person is channel:peer, or a linked name"));
             exit = Exit::No;
@@ -50,7 +57,7 @@ async fn erase(common: &Common, engine: &Engine, found: &Erasure) -> anyhow::Res
         if found.person.is_some() && !common.json {
             out::line(scope)?;
         }
-        match sessions::ask(common, engine, scope, &Request::Erase(entries.clone())).await {
+        match erase_in(common, engine, scope, entries).await {
             Ok(Exit::Done) => {}
             Ok(_) => exit = Exit::No,
             // One scope must not keep a person from being erased in the others.
@@ -61,8 +68,23 @@ async fn erase(common: &Common, engine: &Engine, found: &Erasure) -> anyhow::Res
             Err(error) => return Err(error),
         }
     }
-    if !found.entries.is_empty() {
-        forget_typed()?;
+    for (scope, _) in &found.entries {
+        forget_beside(engine, scope).await?;
+    }
+    if !found.entries.is_empty() && !engine.purge().await {
+        out::refused(
+            "what was erased is not gone from the store's files yet: the next `segue` command on this store finishes it",
+        );
+        exit = Exit::No;
+    }
+    for (scope, count) in &found.unknown {
+        let (who, noun) =
+            (found.person.as_deref().unwrap_or_default(), if *count == 1 { "message" } else { "messages" });
+        out::refused(format!(
+            "{scope}: {count} {noun} there have no sender on record, and may be what {who} said: \
+             `segue erase {scope} N` erases one"
+        ));
+        exit = Exit::No;
     }
     let mut gone = Vec::new();
     for copy in &found.theirs {
@@ -87,6 +109,32 @@ async fn erase(common: &Common, engine: &Engine, found: &Erasure) -> anyhow::Res
         exit = Exit::No;
     }
     Ok(exit)
+}
+
+/// Erases entries of a scope, and says what came of it. The store's files are purged once, for all scopes.
+async fn erase_in(
+    common: &Common,
+    engine: &Engine,
+    scope: &scope::Key,
+    entries: &[Seq],
+) -> anyhow::Result<Exit> {
+    let mut exit = Exit::Done;
+    for part in entries.chunks(ENTRIES_MAX) {
+        let outcome = engine.erase_unpurged(scope, part).await?;
+        if !matches!(sessions::tell(common, scope, &outcome)?, Exit::Done) {
+            exit = Exit::No;
+        }
+    }
+    Ok(exit)
+}
+
+/// Deletes what stands beside the store and tells what was said in a scope: lines of `MEMORY.md`, and the history of lines
+/// that were typed into chats.
+pub async fn forget_beside(engine: &Engine, scope: &scope::Key) -> anyhow::Result<()> {
+    if let Some(file) = MemoryFile::of(engine) {
+        file.reconcile(scope, &engine.memories(scope).await?)?;
+    }
+    forget_typed()
 }
 
 /// Deletes the history of lines that were typed into chats: it has no other order than theirs, so nobody can tell which of
@@ -172,6 +220,9 @@ fn tell(common: &Common, found: &Erasure) -> anyhow::Result<Exit> {
     for copy in &found.theirs {
         let place = place(copy);
         out::line(format!("{place}: it cannot be read, and so not be edited: all of it would be deleted"))?;
+    }
+    for (scope, count) in &found.unknown {
+        out::line(format!("{scope}: {count} would stay, of which nobody can tell who said them"))?;
     }
     for (copy, why) in staying(found) {
         out::line(format!("{} would stay: {why}", place(copy)))?;

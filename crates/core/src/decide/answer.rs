@@ -18,7 +18,12 @@ pub(super) fn spoken(
     answer: Answer,
     signals: MessageSignals<'_>,
 ) -> Result<Decided, Refusal> {
-    let spoken = Spoken { text: message.text.clone(), message_id: message.message_id.clone() };
+    let spoken = Spoken {
+        text: message.text.clone(),
+        message_id: message.message_id.clone(),
+        sender: message.sender.clone(),
+        author: message.author.clone(),
+    };
     let about = builder.draft.push(Body::Command(spoken))?;
     settle(builder, answer, Cause::Intent, signals, Some(about))
 }

@@ -176,7 +176,7 @@ pub enum Command {
     Erase {
         /// The messages.
         entries: Vec<Seq>,
-        /// What tells of them: decisions with evidence in their words, summaries that were carried over.
+        /// What else is to go: words of tasks, decisions.
         along: Vec<Seq>,
     },
 }

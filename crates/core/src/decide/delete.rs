@@ -3,6 +3,7 @@
 use super::prune::what_goes;
 use super::{Decided, DecisionBuilder, Verdict};
 use crate::decision::Action;
+use crate::effect::Effect;
 use crate::entry::Body;
 use crate::memory::{Memory, Status};
 use crate::notice::Notice;
@@ -28,7 +29,12 @@ pub(super) fn delete(mut builder: DecisionBuilder<'_>, session: Number) -> Resul
     // What was merged into the session goes with it, and so does what is remembered of that.
     let told = |memory: &&Memory| memory.status == Status::Kept && sessions.contains(&memory.session);
     dropped.erased.extend(memories.iter().filter(told).map(|memory| memory.entry));
+    // Summaries that were carried over tell of it.
+    dropped.erased.extend(builder.derived);
+    dropped.erased.sort_unstable();
+    dropped.erased.dedup();
     builder.drop_content(&dropped);
+    builder.effects.push(Effect::Purge);
     builder.draft.push(Body::Deleted(dropped))?;
     let notice = Notice::Deleted { session };
     builder.close(Verdict::commanded(Action::Command, "delete", active, notice).about(about))

@@ -2,6 +2,7 @@
 
 use super::{Decided, DecisionBuilder, Verdict};
 use crate::decision::Action;
+use crate::effect::Effect;
 use crate::entry::{Body, Erased, Seq};
 use crate::memory::{Memory, Status};
 use crate::notice::Notice;
@@ -14,26 +15,28 @@ pub(super) fn erase(
     along: &[Seq],
 ) -> Result<Decided, Refusal> {
     let session = builder.latest()?;
-    if entries.is_empty() {
+    if entries.is_empty() && along.is_empty() {
         return Err(Refusal::NothingToErase);
     }
     let about = builder.note_command()?;
     // Who erases one of a session's titles means all of them: an older one must not come back.
     let state = builder.state();
-    let titles = state.sessions.values().filter(|s| s.title_entries.iter().any(|seq| entries.contains(seq)));
-    let titles: BTreeSet<Seq> = titles.flat_map(|session| session.title_entries.iter().copied()).collect();
+    let mut goes: BTreeSet<Seq> = entries.iter().chain(along).chain(builder.derived).copied().collect();
+    let titled = state.sessions.values().filter(|s| s.title_entries.iter().any(|seq| goes.contains(seq)));
+    let titles: BTreeSet<Seq> = titled.flat_map(|session| session.title_entries.iter().copied()).collect();
     let names: BTreeSet<Seq> = state.extras.names.values().map(|name| name.entry).collect();
     let said = entries.iter().filter(|seq| !titles.contains(seq) && !names.contains(seq)).count();
     let notice = Notice::Erased { entries: u32::try_from(said).unwrap_or(u32::MAX) };
     // What a message said must not live on as the description of a task or in memory.
-    let copies = entries.iter().filter_map(|seq| builder.state().extras.copies.get(seq));
-    let told = |memory: &&Memory| memory.status == Status::Kept && entries.contains(&memory.source);
-    let memories = builder.state().extras.memories.iter().filter(told).map(|memory| &memory.entry);
-    let known: BTreeSet<Seq> = entries.iter().copied().collect();
-    let titles = titles.difference(&known);
-    let entries: Vec<Seq> =
-        entries.iter().chain(copies).chain(memories).chain(along).chain(titles).copied().collect();
+    let copies = &builder.state().extras.copies;
+    let copies: Vec<Seq> = entries.iter().filter_map(|seq| copies.get(seq)).copied().collect();
+    let told = |memory: &&Memory| memory.status == Status::Kept && goes.contains(&memory.source);
+    let memories: Vec<Seq> =
+        builder.state().extras.memories.iter().filter(told).map(|memory| memory.entry).collect();
+    goes.extend(copies.into_iter().chain(memories).chain(titles));
+    let entries: Vec<Seq> = goes.into_iter().collect();
     builder.draft.push(Body::Erased(Erased { entries: entries.clone() }))?;
     builder.erase(entries);
+    builder.effects.push(Effect::Purge);
     builder.close(Verdict::commanded(Action::Command, "erase", session, notice).about(about))
 }

@@ -191,6 +191,7 @@ fn decide_entries(
         at,
         history: facts.task.as_deref().cloned(),
         memories: &facts.memories,
+        derived: &facts.derived,
         warning: None,
         effects: Vec::new(),
     };
@@ -251,6 +252,7 @@ struct DecisionBuilder<'a> {
     at: &'a Circumstances,
     history: Option<TaskHistory>,
     memories: &'a [Extracted],
+    derived: &'a [Seq],
     warning: Option<Notice>,
     effects: Vec<Effect>,
 }

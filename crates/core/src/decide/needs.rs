@@ -5,6 +5,7 @@ use super::prune::Opening;
 use super::task::on_user_message::{reach, settles};
 use super::task::{self, TaskVerb};
 use super::{Circumstances, Command, prune};
+use crate::erasure::Sources;
 use crate::facts::Need;
 use crate::message::Role;
 use crate::observed::{Answer, Observed};
@@ -17,6 +18,17 @@ use crate::undo::Boundary;
 /// Tells what a command needs to know of the log on a state. What is read for it goes to
 /// [`decide`](super::decide) as [`Facts`](crate::facts::Facts).
 pub fn needs(state: &State, policy: &Policy, command: &Command, at: &Circumstances) -> Vec<Need> {
+    match command {
+        Command::Erase { entries, along } => {
+            let sources = Sources::entries(entries.iter().chain(along).copied());
+            return vec![Need::Derived { sources }];
+        }
+        Command::Delete { session } => {
+            let sources = Sources::segments(prune::what_goes(state, vec![*session]).segments);
+            return vec![Need::Derived { sources }];
+        }
+        _ => {}
+    }
     // An ordinary message needs nothing, unless there are tasks, or it may drop a session.
     let deletes = policy.excess == Excess::Delete;
     let drops = matches!(command, Command::Prune { .. } | Command::Retire { .. });

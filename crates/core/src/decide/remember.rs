@@ -1,6 +1,7 @@
 //! Remember: what is worth keeping is taken from a session, once (P-11). Forget: it goes again, on request.
 
 use super::{Decided, DecisionBuilder};
+use crate::effect::Effect;
 use crate::entry::{Body, Erased, Seq};
 use crate::memory::{Extracted, Extraction, Status, Taken};
 use crate::refusal::Refusal;
@@ -38,5 +39,6 @@ pub(super) fn forget(mut builder: DecisionBuilder<'_>, entry: Seq) -> Result<Dec
     }
     let about = builder.draft.push(Body::Erased(Erased { entries: vec![entry] }))?;
     builder.erase([entry]);
+    builder.effects.push(Effect::Purge);
     Ok(builder.close_quietly(session, about))
 }

@@ -16,13 +16,19 @@ use crate::task::observation::Observation;
 use serde::{Deserialize, Serialize};
 
 /// A slash command as it was typed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Spoken {
     /// The line.
     pub text: String,
     /// The channel's id of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message_id: Option<MessageId>,
+    /// Who typed it, where several people share a scope.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sender: Option<String>,
+    /// The person who typed it, as `channel:peer`, where the scope's key does not tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub author: Option<String>,
 }
 
 /// A new session.

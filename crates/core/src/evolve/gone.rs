@@ -1,7 +1,7 @@
 //! What is gone: dropped sessions and erased entries leave nothing in the state.
 
 use super::extras_mut;
-use crate::entry::{Dropped, Seq};
+use crate::entry::{Dropped, Record, Seq};
 use crate::extras::ScopeExtras;
 use crate::memory;
 use crate::retention;
@@ -9,13 +9,30 @@ use crate::session::Number;
 use crate::state::State;
 use crate::task::fold;
 use crate::title;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 pub(super) fn forget_entries(state: &mut State, erased: &[Seq]) {
-    if memory::any_in(&state.extras, erased) {
-        memory::forget(extras_mut(state), erased);
+    let erased: BTreeSet<Seq> = erased.iter().copied().collect();
+    if memory::any_in(&state.extras, &erased) {
+        memory::forget(extras_mut(state), &erased);
     }
-    title::forget_entries(state, erased);
+    title::forget_entries(state, &erased);
+    if let Some(last) = erased.last().filter(|last| fold::has_staged(&state.extras, **last)) {
+        fold::forget_staged(extras_mut(state), *last);
+    }
+}
+
+/// Stages an observation whose words are gone: it was made in the session that its segment belongs to.
+pub(super) fn observe_gone(state: &mut State, entry: &Record) {
+    let open = [state.open.as_ref(), state.side.as_ref()];
+    let session =
+        open.into_iter().flatten().find(|open| open.number == entry.segment).map(|open| open.session);
+    if let Some(session) = session
+        && let Some(task) = extras_mut(state).tasks.get_mut(&session)
+    {
+        task.stage_gone(entry.seq, entry.segment);
+    }
 }
 
 /// Keeps nothing in mind about sessions that are gone.

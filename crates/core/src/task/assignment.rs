@@ -210,6 +210,13 @@ impl Assignment {
         staged.meaningful = staged.meaningful.saturating_add(u32::from(observation.is_meaningful()));
     }
 
+    /// Adds an observation whose words were erased.
+    pub fn stage_gone(&mut self, seq: Seq, segment: segment::Number) {
+        let new = StagedIn { first: seq, count: 0, meaningful: 0 };
+        let staged = self.staged.entry(segment).or_insert(new);
+        staged.count = staged.count.saturating_add(1);
+    }
+
     /// Notes that everything that was staged is in a work commit now.
     pub fn flush(&mut self, commit: CommitId) {
         self.staged.clear();

@@ -62,6 +62,20 @@ pub(crate) fn observe(extras: &mut ScopeExtras, entry: &Record, observing: &Obse
     }
 }
 
+/// Tells whether anything is staged that was observed up to an entry.
+pub(crate) fn has_staged(extras: &ScopeExtras, last: Seq) -> bool {
+    extras.tasks.values().any(|task| task.first_staged().is_some_and(|first| first <= last))
+}
+
+/// Folds in that entries up to one were erased. What was staged by then counts as meaningful: nobody can tell any more, and
+/// a fold of what is left must come to the same.
+pub(crate) fn forget_staged(extras: &mut ScopeExtras, last: Seq) {
+    let staged = extras.tasks.values_mut().flat_map(|task| task.staged.values_mut());
+    for staged in staged.filter(|staged| staged.first <= last) {
+        staged.meaningful = staged.count;
+    }
+}
+
 /// Forgets the tasks of a session that is gone. What is kept for good stays in the log.
 pub(crate) fn forget(extras: &mut ScopeExtras, session: Number) {
     extras.tasks.remove(&session);

@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may fail")]
 
 mod archive;
+mod erased;
 mod growth;
 mod moved_task;
 mod orphans;

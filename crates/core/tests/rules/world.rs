@@ -2,7 +2,8 @@
 
 use segue_core::Timestamp;
 use segue_core::decide::{Circumstances, Command, Decided, TaskCommand, TaskVerb, decide, needs};
-use segue_core::entry::{Body, Record, Seq};
+use segue_core::entry::{Body, Bytes, Record, Seq};
+use segue_core::erasure::Trace;
 use segue_core::evidence::Window;
 use segue_core::evolve::evolve;
 use segue_core::facts::{Facts, Need};
@@ -57,6 +58,11 @@ impl World {
                     self.log.iter().filter(|r| r.seq > after).for_each(|record| history.read(record));
                     facts.task = Some(Box::new(history));
                 }
+                Need::Derived { sources } => {
+                    let mut trace = Trace::new(self.state.scope.clone(), sources);
+                    self.log.iter().for_each(|record| trace.read(record));
+                    facts.derived = trace.finish();
+                }
                 Need::Memories { .. } => {}
             }
         }
@@ -64,6 +70,10 @@ impl World {
         self.log.extend(decided.records.clone());
         let swept: Vec<_> = decided.swept().collect();
         self.log.retain(|record| record.kind.is_structural() || !swept.contains(&record.segment));
+        let erased: Vec<_> = decided.erased().collect();
+        for record in self.log.iter_mut().filter(|record| erased.contains(&record.seq)) {
+            record.bytes = Bytes::Erased(record.body_hash());
+        }
         self.state = decided.state.clone();
         if self.folds == Folds::Always {
             assert_eq!(self.folded(), self.state, "the fold of the log is the state");
@@ -89,7 +99,7 @@ impl World {
         let mut observed = Observed::default();
         (observed.window.band, observed.window.percent) = (Window::Emergency, 97);
         let (message, observed) = (Message::text(text), Box::new(observed));
-        self.run(Command::UserMessage { message, observed, summary: None }).unwrap()
+        self.run(Command::UserMessage { message, observed, summary: Some("a summary".into()) }).unwrap()
     }
 
     pub fn new_session(&mut self) -> Number {

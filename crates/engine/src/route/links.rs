@@ -100,6 +100,15 @@ impl Links {
         }
     }
 
+    /// Tells whether a person, given by a link's name or as `channel:peer`, has an id on any channel.
+    pub(crate) fn has_peer(&self, person: &str, peer: &str) -> bool {
+        let is_it = |address: &str| place(address).is_some_and(|(_, found)| found == peer);
+        match self.people.get(person) {
+            Some(addresses) => addresses.iter().any(|address| is_it(address)),
+            None => is_it(person),
+        }
+    }
+
     /// Tells whether a person has that name.
     pub fn knows(&self, name: &str) -> bool {
         self.people.contains_key(name)

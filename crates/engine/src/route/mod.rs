@@ -181,16 +181,64 @@ pub fn user(routing: &Routing, from: &Address) -> Option<String> {
 /// assert_eq!(user("agent:main:telegram:group:-5"), None);
 /// ```
 pub fn user_of(routing: &Routing, scope: &scope::Key) -> Option<String> {
-    let key = scope.as_str();
-    let key = key.rsplit_once(":thread:").map_or(key, |(key, _)| key);
-    match key.split(':').collect::<Vec<_>>().as_slice() {
-        ["agent", _, "direct", name] if routing.links.knows(name) => Some((*name).to_owned()),
-        ["agent", _, channel, "direct", peer] | ["agent", _, channel, _, "direct", peer] => {
+    match form_of(scope)? {
+        Form::Peer(name) if routing.links.knows(name) => Some(name.to_owned()),
+        Form::Direct { channel, peer } => {
             let linked = routing.links.name_of(channel, peer).map(str::to_owned);
             Some(linked.unwrap_or_else(|| format!("{channel}:{peer}")))
         }
+        Form::Main | Form::Peer(_) | Form::Group { .. } => None,
+    }
+}
+
+/// The form of a scope's key, without its agent, its account and its thread.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Form<'a> {
+    /// `main`: direct messages of anybody.
+    Main,
+    /// `direct:P`: a linked person, or whoever has this id, on whatever channel.
+    Peer(&'a str),
+    /// `CH:direct:P`, or `CH:ACCT:direct:P`: a person on a channel.
+    Direct {
+        /// The channel.
+        channel: &'a str,
+        /// The channel's id of the person.
+        peer: &'a str,
+    },
+    /// `CH:group:ID`: a group.
+    Group {
+        /// The channel.
+        channel: &'a str,
+    },
+}
+
+/// Reads a scope's key; nothing if it is none that [`route`] makes. Agents, channels and accounts may have any name,
+/// `thread` and `direct` too: the parts are told apart by how many there are.
+pub(crate) fn form_of(scope: &scope::Key) -> Option<Form<'_>> {
+    let parts: Vec<&str> = scope.as_str().split(':').collect();
+    let ["agent", _, form @ ..] = parts.as_slice() else { return None };
+    match form {
+        ["main"] | ["main", "thread", _] => Some(Form::Main),
+        ["direct", peer] | ["direct", peer, "thread", _] => Some(Form::Peer(peer)),
+        [channel, "direct", peer] | [channel, "direct", peer, "thread", _] => {
+            Some(Form::Direct { channel, peer })
+        }
+        [channel, _, "direct", peer] | [channel, _, "direct", peer, "thread", _] => {
+            Some(Form::Direct { channel, peer })
+        }
+        [channel, "group", _] | [channel, "group", _, "thread", _] => Some(Form::Group { channel }),
         _ => None,
     }
+}
+
+/// Names the author of a direct message, as `channel:peer`; nothing where the key of its scope says so already. Links may
+/// be changed later, and `main` is everybody's: what a person said is found by this.
+pub(crate) fn author(from: &Address, scope: &scope::Key) -> Option<String> {
+    let Peer::Direct(peer) = &from.peer else { return None };
+    let peer = Some(safe::id(peer)).filter(|peer| !peer.is_empty())?;
+    let channel = safe::id_or(&from.channel, "unknown");
+    let is_told = form_of(scope) == Some(Form::Direct { channel: &channel, peer: &peer });
+    (!is_told).then(|| format!("{channel}:{peer}"))
 }
 
 /// Finds the agent that a scope belongs to.

@@ -233,3 +233,31 @@ proptest! {
         }
     }
 }
+
+/// Issue 16, row 5: a key is read back, whatever agents, channels, accounts and threads are called.
+#[test]
+fn p2_the_person_of_a_key_is_found_whatever_its_parts_are_called() {
+    let words = ["thread", "direct", "group", "main", "agent", "x"];
+    for n in 0..words.len().pow(3) {
+        let word = |place: u32| words[n / words.len().pow(place) % words.len()];
+        let (agent, channel, account) = (word(0), word(1), word(2));
+        for thread in [None, Some("thread"), Some("direct")] {
+            for (_, dm_scope) in DmScope::ALL {
+                let routing = Routing { dm_scope, ..Routing::default() };
+                let from = |peer| Address {
+                    agent: agent.into(),
+                    channel: channel.into(),
+                    account: account.into(),
+                    peer,
+                    thread: thread.map(str::to_owned),
+                };
+                let direct = from(Peer::Direct("direct".into()));
+                let key = route(&routing, &direct);
+                let person = Some(format!("{channel}:direct"));
+                assert_eq!(user_of(&routing, &key).or(author(&direct, &key)), person, "{key}");
+                let key = route(&routing, &from(Peer::Group("direct".into())));
+                assert_eq!(form_of(&key), Some(Form::Group { channel }), "{key}");
+            }
+        }
+    }
+}

@@ -5,6 +5,7 @@ use crate::engine::Engine;
 use crate::error::Error;
 use segue_core::decide::{Circumstances, Command, Decided, decide, needs};
 use segue_core::entry::{Body, Record, Seq};
+use segue_core::erasure::{Sources, Trace};
 use segue_core::facts::{Facts, Need};
 use segue_core::policy::Policy;
 use segue_core::refusal::Refusal;
@@ -32,6 +33,7 @@ impl Engine {
                     let Some(task) = prior.extras.tasks.get(&session) else { continue };
                     facts.task = Some(Box::new(self.task_history(&prior.scope, task, reach).await?));
                 }
+                Need::Derived { sources } => facts.derived = self.derived_from(&prior.scope, sources).await?,
                 Need::Memories { sessions } => facts.memories = self.left_behind(prior, &sessions).await?,
             }
         }
@@ -56,6 +58,16 @@ impl Engine {
         }
         self.each_after(scope, history.after(), |record| history.read(record)).await?;
         Ok(history)
+    }
+
+    /// Finds what was made of entries that are to go.
+    async fn derived_from(&self, scope: &scope::Key, sources: Sources) -> Result<Vec<Seq>, Error> {
+        if sources == Sources::default() {
+            return Ok(Vec::new());
+        }
+        let mut trace = Trace::new(scope.clone(), sources);
+        self.each_after(scope, Seq::ZERO, |record| trace.read(record)).await?;
+        Ok(trace.finish())
     }
 
     /// Goes through the log from behind an entry.

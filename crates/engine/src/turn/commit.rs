@@ -132,7 +132,7 @@ impl Engine {
                 Ok(()) => {
                     entered.put(memory);
                     drop(entered);
-                    self.carry_out(&decided).await;
+                    self.carry_out(&mut decided, turn.purge).await;
                     return Ok(Committed::Done(Box::new(decided)));
                 }
                 // Another one wrote, perhaps for the agents.

@@ -3,18 +3,40 @@
 use crate::engine::Engine;
 use segue_core::decide::Decided;
 use segue_core::effect::Effect;
+use segue_core::notice::Notice;
+use segue_store::Purged;
+
+/// When what was erased has to be gone from the store's files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Purge {
+    /// Before anybody is told.
+    AtOnce,
+    /// When the caller says so, who erases in many scopes.
+    Later,
+}
 
 impl Engine {
-    /// Carries out what a decision wants done besides its entries. Nothing here can fail the turn: it is durable.
-    pub(crate) async fn carry_out(&self, decided: &Decided) {
+    /// Carries out what a decision wants done besides its entries. Nothing here can fail the turn: it is durable. What is
+    /// not finished is told.
+    pub(crate) async fn carry_out(&self, decided: &mut Decided, purge: Purge) {
+        let mut is_finished = true;
         for effect in &decided.effects {
             match effect {
                 Effect::Wake => self.scopes.get(&decided.state.scope).interrupts.wake(),
                 Effect::Sweep(segments) if !segments.is_empty() => self.sweep().await,
+                Effect::Purge => {
+                    is_finished &= self.forget_values(&decided.state.scope).await;
+                    if purge == Purge::AtOnce {
+                        is_finished &= self.purge().await;
+                    }
+                }
                 // What the person is told is in the outcome; the append has erased what is to be erased.
                 Effect::Tell(_) | Effect::Warn(_) | Effect::Drop(_) => {}
                 Effect::Sweep(_) | Effect::Erase(_) => {}
             }
+        }
+        if !is_finished {
+            decided.effects.insert(0, Effect::Warn(Notice::Unfinished));
         }
     }
 
@@ -22,6 +44,33 @@ impl Engine {
     async fn sweep(&self) {
         if let Err(error) = self.store.sweep().await {
             tracing::warn!(%error, "dropped sessions could not be deleted; it is tried again at the next start");
+        }
+    }
+
+    /// Lets nothing of what was erased be left in the store's files. Returns whether nothing is; else it is finished by a
+    /// later call, which [`Engine::open`] makes, too.
+    pub async fn purge(&self) -> bool {
+        match self.store.purge().await {
+            Ok(Purged::Complete) => true,
+            Ok(Purged::Unfinished { why }) => {
+                tracing::warn!(%why, "what was erased is not gone from the store's files yet; it is tried again");
+                false
+            }
+            Err(error) => {
+                tracing::warn!(%error, "what was erased may not be gone from the store's files");
+                false
+            }
+        }
+    }
+
+    /// Deletes what is kept beside the log of what was said in a scope. Returns whether nothing is left.
+    async fn forget_values(&self, scope: &segue_core::scope::Key) -> bool {
+        match segue_store::values::forget(self.store.as_ref(), scope).await {
+            Ok(()) => true,
+            Err(error) => {
+                tracing::warn!(%error, "answers that are kept may tell what was erased");
+                false
+            }
         }
     }
 }

@@ -1,7 +1,7 @@
 //! A turn: what comes in, what is observed about it, what is decided, and its commit.
 
 pub(crate) mod commit;
-mod effects;
+pub(crate) mod effects;
 pub(crate) mod identity;
 pub mod inbound;
 mod naming;

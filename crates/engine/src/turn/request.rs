@@ -1,12 +1,12 @@
 //! Requests: what people and programs ask of a scope, before it is known what that means there.
 
-use crate::outcome::tell::DECISION_BEHIND_MAX;
 use crate::persona;
 use crate::pins::Repin;
 use crate::tasks;
 use segue_core::Timestamp;
 use segue_core::decide::{Command, TaskCommand, prunable};
-use segue_core::entry::{Body, Bytes, Kind, Named, Record, Seq};
+use segue_core::entry::{Bytes, Named, Record, Seq};
+use segue_core::erasure::Place;
 use segue_core::memory::Extracted;
 use segue_core::message::{Message, Role};
 use segue_core::observed::Answer;
@@ -17,8 +17,11 @@ use segue_core::session::{Number, Title};
 use segue_core::span::{Cut, Spans};
 use segue_core::state::State;
 use segue_core::task::intent::MessageIntent;
-use segue_store::{Reading, Store, Take};
+use segue_store::Store;
 use std::collections::BTreeSet;
+
+/// How many entries are looked at at a time that are to be erased.
+const ERASABLE_PAGE: usize = 256;
 
 /// Which session is meant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -290,10 +293,7 @@ impl Request {
             Self::Forget(entry) => Command::Forget { entry: *entry },
             Self::Task(command) => return tasks::resolve::resolve(store, state, command).await,
             Self::Erase(entries) => match erasable(store, state, entries).await? {
-                Ok(entries) => {
-                    let along = along(store, state, &entries).await?;
-                    Command::Erase { entries, along }
-                }
+                Ok((entries, along)) => Command::Erase { entries, along },
                 Err(refused) => return Ok(Err(refused)),
             },
         }))
@@ -344,67 +344,41 @@ async fn gone(
     Ok(gone)
 }
 
-/// Keeps what can be erased: messages, commands, titles and what is remembered, if it still says something.
+/// Keeps what can be erased and still says something: messages, commands, titles and what is remembered; and, behind those,
+/// the words of tasks and of decisions.
 async fn erasable(
     store: &dyn Store,
     state: &State,
     entries: &[Seq],
-) -> Result<Result<Vec<Seq>, Refused>, segue_store::Error> {
-    let mut left = Vec::new();
-    for seq in entries {
-        match store.get(&state.scope, *seq).await? {
-            Some(r)
-                if r.kind.role().is_some()
-                    || matches!(r.kind, Kind::Command | Kind::Renamed | Kind::Named | Kind::Remembered) =>
-            {
-                if matches!(r.bytes, Bytes::Kept(_)) {
-                    left.push(*seq);
+) -> Result<Result<(Vec<Seq>, Vec<Seq>), Refused>, segue_store::Error> {
+    let mut asked: BTreeSet<Seq> = entries.iter().copied().collect();
+    let (mut said, mut along) = (Vec::new(), Vec::new());
+    while let (Some(first), Some(last)) = (asked.first().copied(), asked.last().copied()) {
+        let limit = usize::try_from(last.0 - first.0).unwrap_or(ERASABLE_PAGE).min(ERASABLE_PAGE - 1) + 1;
+        let records = store.tail(&state.scope, first.previous(), limit).await?;
+        let read = records.last().map_or(last, |record| record.seq);
+        for record in records {
+            let Some(place) = Place::of(record.kind).filter(|_| asked.contains(&record.seq)) else {
+                continue;
+            };
+            asked.remove(&record.seq);
+            if !Place::is_kept_in(&record) {
+                continue;
+            }
+            match place {
+                Place::Message | Place::Command | Place::Title | Place::ModelTitle | Place::Memory => {
+                    said.push(record.seq);
                 }
-            }
-            _ => {
-                let session = state.latest().unwrap_or(Number::FIRST);
-                return Ok(Err(Refused::NoMessage { session, seq: *seq }));
-            }
-        }
-    }
-    Ok(Ok(left))
-}
-
-/// Finds what tells of messages in their words: the decisions about them, and the summaries of their sessions that
-/// were carried over into others, and from those on.
-async fn along(store: &dyn Store, state: &State, entries: &[Seq]) -> Result<Vec<Seq>, segue_store::Error> {
-    let mut found = Vec::new();
-    let mut sessions = BTreeSet::new();
-    for seq in entries {
-        if let Some(record) = store.get(&state.scope, *seq).await? {
-            let holds = |number: &Number| state.view(*number).hold(record.segment, *seq);
-            sessions.extend(state.all().map(|(number, _)| number).filter(holds));
-        }
-        for record in store.tail(&state.scope, *seq, DECISION_BEHIND_MAX).await? {
-            if let Ok(Body::Decision(decision)) = record.body()
-                && decision.about == *seq
-            {
-                found.push(record.seq);
-            }
-        }
-    }
-    // A model's title was made of what was said by then, in its session or in one that it was split or forked from. It is
-    // soon made anew.
-    let first = entries.iter().min().copied();
-    let made = state.extras.names.values().map(|name| name.entry);
-    found.extend(made.filter(|entry| Some(*entry) > first && !entries.contains(entry)));
-    while let Some(parent) = sessions.pop_first() {
-        for (number, _) in state.all().filter(|(_, session)| session.parent == Some(parent)) {
-            let reading = Reading { take: Take::Oldest(2), ..Reading::messages(state.view(number)) };
-            for record in store.read(&state.scope, &reading).await? {
-                if let Ok(Body::Message(_, message)) = record.body()
-                    && message.carried_from == Some(parent)
-                {
-                    found.push(record.seq);
-                    sessions.insert(number);
+                Place::Decision | Place::Observation | Place::WorkCommit | Place::TaskWords => {
+                    along.push(record.seq);
                 }
+                Place::CanonicalCommit | Place::Description => along.push(record.seq),
             }
         }
+        if let Some(seq) = asked.first().copied().filter(|seq| *seq <= read) {
+            let session = state.latest().unwrap_or(Number::FIRST);
+            return Ok(Err(Refused::NoMessage { session, seq }));
+        }
     }
-    Ok(found)
+    Ok(Ok((said, along)))
 }

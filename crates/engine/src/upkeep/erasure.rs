@@ -1,13 +1,18 @@
 //! Erasure: what a session or a person said, found so that it can be erased.
 //!
-//! A person is whoever the configuration's `[users]` table would name: an identity link, or else `channel:peer`. What
-//! they said in groups is found by the sender of each message.
+//! A person is whoever the configuration's `[users]` table would name: an identity link, or else `channel:peer`. Every
+//! entry knows who said it: by its author, by its sender in a group, or else by the key of its scope.
 
 use crate::engine::Engine;
 use crate::error::Error;
-use crate::route::{safe, user_of};
-use segue_core::entry::{Body, Kind, Seq};
+use crate::outcome::Outcome;
+use crate::request::Request;
+use crate::route::{Form, form_of, safe, user_of};
+use crate::turn::effects::Purge;
+use segue_core::entry::{Body, Kind, Record, Seq};
+use segue_core::erasure::Place;
 use segue_core::memory::{Memory, Status};
+use segue_core::message::Role;
 use segue_core::scope;
 use segue_core::session::Number;
 use segue_core::state::State;
@@ -22,6 +27,8 @@ pub struct Erasure {
     pub person: Option<String>,
     /// What the log says, scope by scope.
     pub entries: Vec<(scope::Key, Vec<Seq>)>,
+    /// How many messages and commands there are of which nobody can tell whether the person said them, scope by scope.
+    pub unknown: Vec<(scope::Key, usize)>,
     /// What was set aside of the person or the session. A damaged file cannot be edited safely, so it goes as a whole, with
     /// what others said in it.
     pub theirs: Vec<QuarantinedFile>,
@@ -43,25 +50,54 @@ enum Whose {
     Unknown,
 }
 
+/// Who said something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Speaker {
+    /// The person who is looked for.
+    Person,
+    /// Somebody else.
+    Other,
+    /// Nobody can tell.
+    Unknown,
+    /// No person: an agent, a tool, the engine.
+    Nobody,
+}
+
+/// What a scope holds of a person.
+#[derive(Debug, Default)]
+struct Said {
+    /// Everything that holds words, if all of it is theirs; else what they said.
+    entries: Vec<Seq>,
+    /// What they may have said.
+    unknown: usize,
+}
+
 impl Engine {
-    /// Finds everything that was said in a session, the commands that were typed there, and its titles.
+    /// Finds everything that was said in a session, what agents and tools did there, the commands that were typed, its
+    /// titles, and what is kept and remembered of it.
     pub async fn said_in(&self, state: &State, session: Number) -> Result<Vec<Seq>, Error> {
-        let told = self.messages(state, session, usize::MAX).await?;
-        let typed = self.commands(state, session).await?;
-        let told = told.iter().filter(|told| told.message.is_some()).map(|told| told.seq);
-        let mut said: BTreeSet<Seq> = told.chain(typed.iter().map(|typed| typed.seq)).collect();
-        for entry in title::entries(state, session) {
-            said.insert(entry);
-            // The command that gave it stands right before it, perhaps in another session.
-            let command = self.store.get(&state.scope, entry.previous()).await?;
-            said.extend(command.filter(|record| record.kind == Kind::Command).map(|record| record.seq));
-        }
-        Ok(said.into_iter().collect())
+        let view = state.view(session);
+        let titles = title::entries(state, session);
+        let kept: BTreeSet<Seq> = state.extras.kept.get(&session).into_iter().flatten().copied().collect();
+        let remembered = |memory: &&Memory| memory.status == Status::Kept && memory.session == session;
+        let memories = state.extras.memories.iter().filter(remembered).map(|memory| memory.entry);
+        let elsewhere: BTreeSet<Seq> = titles.iter().copied().chain(kept).chain(memories).collect();
+        let mut said = Vec::new();
+        self.each_after(&state.scope, Seq::ZERO, |record| {
+            let is_inside = view.hold(record.segment, record.seq);
+            // The command that gave a title stands right before it, perhaps in another session.
+            let gave_title = record.kind == Kind::Command && titles.contains(&record.seq.next());
+            if Place::is_kept_in(record) && (is_inside || gave_title || elsewhere.contains(&record.seq)) {
+                said.push(record.seq);
+            }
+        })
+        .await?;
+        Ok(said)
     }
 
-    /// Finds everything that a person said: their own scopes as a whole, answers and all, their messages in groups, and
-    /// what was set aside of either. A person is a link's name or `channel:peer`; an address that is linked means the
-    /// person whom it belongs to.
+    /// Finds everything that a person said: their own scopes as a whole, answers and all, what they said in scopes that
+    /// they share with others, and what was set aside of either. A person is a link's name or `channel:peer`; an address
+    /// that is linked means the person whom it belongs to.
     ///
     /// A scope that cannot be looked into keeps nobody from being erased elsewhere.
     pub async fn to_erase_of(&self, person: &str) -> Result<Erasure, Error> {
@@ -70,8 +106,14 @@ impl Engine {
         let mut erasure = Erasure::default();
         for scope in self.every_scope().await? {
             match self.said_by(&scope, &person).await {
-                Ok(entries) if entries.is_empty() => {}
-                Ok(entries) => erasure.entries.push((scope, entries.into_iter().collect())),
+                Ok(Said { entries, unknown }) => {
+                    if !entries.is_empty() {
+                        erasure.entries.push((scope.clone(), entries));
+                    }
+                    if unknown > 0 {
+                        erasure.unknown.push((scope, unknown));
+                    }
+                }
                 Err(error) => _ = erasure.unseen.insert(format!("{scope}: {error}")),
             }
         }
@@ -102,6 +144,14 @@ impl Engine {
         Ok(Erasure { entries, theirs, perhaps, unseen, ..Erasure::default() })
     }
 
+    /// Erases entries of a scope. They may stand in the store's files until [`Engine::purge`] is called, which erasures in
+    /// many scopes share.
+    pub async fn erase_unpurged(&self, scope: &scope::Key, entries: &[Seq]) -> Result<Outcome, Error> {
+        let mut turn = self.turn(scope.clone(), None, self.now(), "");
+        turn.purge = Purge::Later;
+        self.ask(&turn, &Request::Erase(entries.to_vec())).await
+    }
+
     async fn quarantined(&self, scope: Option<&scope::Key>) -> Result<Quarantined, Error> {
         match self.store.quarantine() {
             Some(quarantine) => Ok(quarantine.list(scope).await?),
@@ -111,66 +161,89 @@ impl Engine {
 
     fn whose(&self, copy: &QuarantinedFile, person: &str) -> Whose {
         let Some(scope) = &copy.scope else { return Whose::Unknown };
-        let owner = user_of(&self.config.routing, scope);
         let speaks = copy.senders.iter().any(|sender| self.is_person(scope, sender, person));
-        if speaks || owner.as_deref() == Some(person) {
+        if speaks || self.owns(scope, person) {
             return Whose::Theirs;
         }
-        // What cannot be read in a group was said by anybody who can speak there.
-        let links = &self.config.routing.links;
-        let may_speak = || channel_of(scope).is_none_or(|channel| links.may_speak_in(person, channel));
-        match owner.is_none() && copy.unreadable > 0 && may_speak() {
+        // What cannot be read where many speak was said by anybody who can speak there.
+        let is_shared = user_of(&self.config.routing, scope).is_none();
+        match is_shared && copy.unreadable > 0 && self.may_speak_in(scope, person) {
             true => Whose::Perhaps,
             false => Whose::Others,
         }
     }
 
-    async fn said_by(&self, scope: &scope::Key, person: &str) -> Result<BTreeSet<Seq>, Error> {
-        match self.store.load(scope).await? {
-            Some(state) => self.said_by_in(&state, person).await,
-            None => Ok(BTreeSet::new()),
+    async fn said_by(&self, scope: &scope::Key, person: &str) -> Result<Said, Error> {
+        if self.store.head(scope).await?.is_none() {
+            return Ok(Said::default());
+        }
+        let is_theirs = user_of(&self.config.routing, scope).as_deref() == Some(person);
+        let is_group = matches!(form_of(scope), Some(Form::Group { .. }));
+        let (mut all, mut theirs) = (Vec::new(), Vec::new());
+        let (mut others, mut unknown) = (0, 0);
+        self.each_after(scope, Seq::ZERO, |record| {
+            if !Place::is_kept_in(record) {
+                return;
+            }
+            all.push(record.seq);
+            match self.speaker(scope, record, person) {
+                Speaker::Person => theirs.push(record.seq),
+                Speaker::Other => others += 1,
+                Speaker::Unknown => unknown += 1,
+                Speaker::Nobody => {}
+            }
+        })
+        .await?;
+        // Where nobody else has ever spoken the answers are theirs, too.
+        let is_alone = !is_group && !theirs.is_empty() && others == 0 && unknown == 0;
+        if is_theirs || is_alone {
+            return Ok(Said { entries: all, unknown: 0 });
+        }
+        let unknown = if self.may_speak_in(scope, person) { unknown } else { 0 };
+        Ok(Said { entries: theirs, unknown })
+    }
+
+    /// Finds out whether the person said an entry.
+    fn speaker(&self, scope: &scope::Key, record: &Record, person: &str) -> Speaker {
+        let (role, sender, author) = match record.body() {
+            Ok(Body::Message(role, message)) => (role, message.sender, message.author),
+            Ok(Body::Command(spoken)) => (Role::User, spoken.sender, spoken.author),
+            Ok(_) | Err(_) => return Speaker::Nobody,
+        };
+        let is_person = match (author, sender) {
+            (Some(author), _) => self.named(&author) == person,
+            (None, Some(sender)) => self.is_person(scope, &sender, person),
+            (None, None) if role != Role::User => return Speaker::Nobody,
+            (None, None) => match (self.owns(scope, person), user_of(&self.config.routing, scope)) {
+                (true, _) => true,
+                (false, Some(_)) => false,
+                (false, None) => return Speaker::Unknown,
+            },
+        };
+        if is_person { Speaker::Person } else { Speaker::Other }
+    }
+
+    /// Tells whether a scope is a person's own by its key: it names them, or an id that they have.
+    fn owns(&self, scope: &scope::Key, person: &str) -> bool {
+        let routing = &self.config.routing;
+        match (user_of(routing, scope), form_of(scope)) {
+            (Some(owner), _) => owner == person,
+            (None, Some(Form::Peer(peer))) => routing.links.has_peer(person, peer),
+            (None, _) => false,
         }
     }
 
-    async fn said_by_in(&self, state: &State, person: &str) -> Result<BTreeSet<Seq>, Error> {
-        let owner = user_of(&self.config.routing, &state.scope);
-        let mut entries = BTreeSet::new();
-        for session in state.all().map(|(session, _)| session) {
-            if owner.as_deref() == Some(person) {
-                entries.extend(self.said_in(state, session).await?);
-                continue;
-            }
-            let told = self.messages(state, session, usize::MAX).await?;
-            let theirs = told.iter().filter(|told| {
-                let sender = told.message.as_ref().and_then(|message| message.sender.as_deref());
-                sender.is_some_and(|sender| self.is_person(&state.scope, sender, person))
-            });
-            entries.extend(theirs.map(|told| told.seq));
+    /// Tells whether a person may have spoken in a scope that is not one person's by its key.
+    fn may_speak_in(&self, scope: &scope::Key, person: &str) -> bool {
+        match form_of(scope) {
+            Some(Form::Group { channel }) => self.config.routing.links.may_speak_in(person, channel),
+            Some(Form::Main) => true,
+            Some(Form::Peer(_) | Form::Direct { .. }) | None => false,
         }
-        if owner.as_deref() == Some(person) {
-            let outlived = self.outlived(state, &entries).await?;
-            entries.extend(outlived);
-        }
-        Ok(entries)
     }
 
-    /// Finds the titles, and what is remembered, of sessions that are not listed because what they said cannot be read:
-    /// those stand elsewhere, and outlive it.
-    async fn outlived(&self, state: &State, going: &BTreeSet<Seq>) -> Result<Vec<Seq>, Error> {
-        let extras = &state.extras;
-        let is_hidden = |session: &Number| !state.sessions.contains_key(session);
-        let named = extras.names.iter().filter(|(session, _)| is_hidden(session)).map(|(_, name)| name.entry);
-        let is_kept = |memory: &&Memory| memory.status == Status::Kept && !going.contains(&memory.source);
-        let remembered = extras.memories.iter().filter(is_kept).map(|memory| memory.entry);
-        let mut found: Vec<Seq> = named.chain(remembered).collect();
-        for record in self.store.tail(&state.scope, Seq::ZERO, usize::MAX).await? {
-            if let Ok(Body::Renamed(renamed)) = record.body()
-                && is_hidden(&renamed.session)
-            {
-                found.push(record.seq);
-            }
-        }
-        Ok(found)
+    fn named(&self, address: &str) -> String {
+        self.config.routing.links.canonical_user(address).unwrap_or_else(|| address.to_owned())
     }
 
     /// A channel names its senders without the channel: `111` in a Telegram group is `telegram:111`.
@@ -179,17 +252,11 @@ impl Engine {
         if sender == person || links.canonical_user(sender).as_deref() == Some(person) {
             return true;
         }
-        let Some(channel) = channel_of(scope) else { return false };
+        let Some(Form::Group { channel } | Form::Direct { channel, .. }) = form_of(scope) else {
+            return false;
+        };
         let peer = safe::id(sender);
         let linked = links.name_of(channel, &peer);
         linked.map_or_else(|| format!("{channel}:{peer}") == person, |name| name == person)
-    }
-}
-
-/// Finds the channel of a scope that belongs to one; where all channels come together there is none.
-fn channel_of(scope: &scope::Key) -> Option<&str> {
-    match scope.as_str().split(':').collect::<Vec<_>>().as_slice() {
-        ["agent", _, channel, _, ..] => Some(channel),
-        _ => None,
     }
 }

@@ -4,6 +4,7 @@ use crate::engine::Engine;
 use crate::error::Error;
 use crate::outcome::Outcome;
 use crate::request::Request;
+use crate::route::{Form, form_of};
 use crate::scope::session_profile::speaker;
 use segue_core::Timestamp;
 use segue_core::entry::{Body, Seq};
@@ -148,10 +149,10 @@ fn remembered(state: &State) -> usize {
 /// A scope belongs to one person if its key names one. Groups do not, nor does `main`, where all direct messages
 /// may come together.
 fn is_personal(scope: &scope::Key) -> bool {
-    let key = scope.as_str();
-    let key = key.split_once(":thread:").map_or(key, |(key, _)| key);
-    let mut parts = key.rsplit(':');
-    parts.next().is_some() && parts.next() == Some("direct")
+    match form_of(scope) {
+        Some(Form::Peer(_) | Form::Direct { .. }) => true,
+        Some(Form::Main | Form::Group { .. }) | None => false,
+    }
 }
 
 #[cfg(test)]

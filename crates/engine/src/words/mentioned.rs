@@ -37,6 +37,7 @@ pub(crate) fn mentioned(notice: &Notice) -> Vec<Number> {
         | Notice::Aside
         | Notice::Pruned { .. }
         | Notice::Erased { .. }
+        | Notice::Unfinished
         | Notice::Task(_) => Vec::new(),
     }
 }

@@ -243,6 +243,11 @@ pub(super) fn notice(keys: &Keys<'_>, notice: &Notice) -> String {
                 ),
             }
         }
+        Notice::Unfinished => say!(
+            l,
+            "It is not gone from the store's files yet: something is in the way. It is finished later, by itself.",
+            "它尚未从存储文件中彻底清除：有其他程序占用。稍后会自动完成。"
+        ),
         Notice::Erased { entries } => {
             let entries = count(l, *entries, "message", "条消息");
             say!(l, "Erased {entries} for good.", "已彻底抹去 {entries}。")

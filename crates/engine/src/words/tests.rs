@@ -130,6 +130,7 @@ fn notices() -> Vec<Notice> {
         Notice::Aside,
         Notice::Erased { entries: 1 },
         Notice::Erased { entries: 3 },
+        Notice::Unfinished,
     ]
 }
 

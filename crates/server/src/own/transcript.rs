@@ -8,6 +8,7 @@ use crate::problem::Problem;
 use axum::Json;
 use axum::extract::State;
 use segue_core::entry::{Body, Seq};
+use segue_core::notice::Notice;
 use segue_core::scope;
 use segue_core::span::{Span, Spans};
 use segue_engine::Request;
@@ -132,6 +133,8 @@ pub struct Erased {
     seq: u64,
     /// Always true.
     erased: bool,
+    /// Whether no byte of it is left in the store's files. If something is in the way, that is finished later.
+    finished: bool,
 }
 
 /// Erase a message
@@ -154,6 +157,7 @@ pub(crate) async fn erase(
     if there.is_none_or(|record| record.kind.role().is_none()) {
         return Err(Problem::not_found(format!("there is no message {seq} in {scope}")));
     }
-    app.request(&scope, &Request::Erase(vec![Seq(seq)])).await?;
-    Ok(Json(Erased { scope: scope.as_str().to_owned(), seq, erased: true }))
+    let outcome = app.request(&scope, &Request::Erase(vec![Seq(seq)])).await?;
+    let finished = outcome.also != Some(Notice::Unfinished);
+    Ok(Json(Erased { scope: scope.as_str().to_owned(), seq, erased: true, finished }))
 }

@@ -145,6 +145,23 @@ async fn s3_the_same_key_gives_the_same_answer_also_after_a_restart() {
     assert_eq!(other.status, 409);
 }
 
+/// an answer that is kept for a second request tells nothing that was erased since.
+#[tokio::test]
+async fn x17_an_erasure_reaches_the_answers_that_are_kept() {
+    let world = World::new().await;
+    world.say(ME, "remember the MILKSECRET").await;
+    let key = [("idempotency-key", "k2")];
+    let rename = json!({ "scope": ME, "text": "/session rename the MILKSECRET" });
+    let first = world.call("POST", "/api/v1/messages", Some(&rename), &key).await;
+    let list = json!({ "scope": ME, "text": "/session list" });
+    let listed = world.call("POST", "/api/v1/messages", Some(&list), &[("idempotency-key", "k3")]).await;
+    assert!(listed.text.contains("MILKSECRET"), "{} {}", first.text, listed.text);
+    let erased = world.call("DELETE", &format!("/api/v1/scopes/{ME}/messages/2"), None, &[]).await;
+    assert_eq!((erased.status, &erased.json()["finished"]), (200, &json!(true)), "{}", erased.text);
+    let again = world.call("POST", "/api/v1/messages", Some(&list), &[("idempotency-key", "k3")]).await;
+    assert_eq!(again.status, 410, "{}", again.text);
+}
+
 #[tokio::test]
 async fn s7_what_was_acknowledged_is_there_after_a_restart() {
     let mut world = World::new().await;

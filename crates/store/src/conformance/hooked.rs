@@ -3,7 +3,9 @@
 use crate::commits::{Commit, Position};
 use crate::error::Error;
 use crate::leases::Leased;
-use crate::store::{Catalog, Embeddings, Leases, Log, Maintenance, Quarantine, Search, Store, Values, Watch};
+use crate::store::{
+    Catalog, Embeddings, Leases, Log, Maintenance, Purged, Quarantine, Search, Store, Values, Watch,
+};
 use crate::types::{Append, AppendId, Page, Reading, ScopePage};
 use crate::values::Value;
 use async_trait::async_trait;
@@ -173,6 +175,10 @@ impl<H: Hook> Catalog for Hooked<H> {
 impl<H: Hook> Maintenance for Hooked<H> {
     async fn sweep(&self) -> Result<usize, Error> {
         self.around(Call::Sweep, |swept: &usize| *swept, self.store.sweep()).await
+    }
+
+    async fn purge(&self) -> Result<Purged, Error> {
+        self.store.purge().await
     }
 
     async fn audit(&self, scope: Option<&Key>) -> Result<Vec<String>, Error> {

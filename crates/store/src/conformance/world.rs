@@ -66,7 +66,7 @@ impl World {
         self.ids += 1;
         let spoken = match command {
             Command::Say { .. } | Command::Reply { .. } => None,
-            _ => Some(Spoken { text: "/command".into(), message_id: None }),
+            _ => Some(Spoken { text: "/command".into(), ..Spoken::default() }),
         };
         let fresh = Id(uuid::Uuid::from_u128(self.ids));
         decide(state, &self.policy, command, facts, &Circumstances { now: self.now, fresh, spoken })

@@ -48,7 +48,7 @@ mod value_log;
 
 use crate::error::Error;
 use crate::leases;
-use crate::store::{Catalog, Log, Maintenance, Quarantine, Store};
+use crate::store::{Catalog, Log, Maintenance, Purged, Quarantine, Store};
 use crate::types::{Append, AppendId, Page, Quarantined, QuarantinedFile, Reading, ScopePage, ScopeRow};
 use crate::verify::Report;
 use async_trait::async_trait;
@@ -202,7 +202,13 @@ impl Inner {
                 sweep::note(self.disk.as_ref(), &self.sessions, &key, &append.garbage)?;
             }
             let before = scope.state.clone();
+            let erases = !append.erase.is_empty();
             scope.write(self.disk.as_ref(), append)?;
+            if erases && scope.trust == Trust::Spoiled {
+                // Bodies are still there: reading the scope again erases them.
+                let _guard = lock(&self.notes);
+                sweep::note(self.disk.as_ref(), &self.sessions, &key, &[])?;
+            }
             match &scope.state {
                 // Neither does an ordinary message write the index, nor is it compared with it.
                 Some(state) if before.is_some_and(|before| same_sessions(&before, state)) => {
@@ -309,6 +315,10 @@ impl Catalog for Files {
 impl Maintenance for Files {
     async fn sweep(&self) -> Result<usize, Error> {
         self.work(sweep::sweep).await
+    }
+
+    async fn purge(&self) -> Result<Purged, Error> {
+        self.work(sweep::purge).await
     }
 
     async fn inspect(&self, scope: &Key) -> Result<Option<Report>, Error> {

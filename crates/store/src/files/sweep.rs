@@ -7,6 +7,7 @@ use super::scan::list_segments;
 use super::scope::Scope;
 use super::{Inner, lock, tombstones};
 use crate::error::Error;
+use crate::store::Purged;
 use segue_core::scope::Key;
 use segue_core::segment;
 use serde::{Deserialize, Serialize};
@@ -60,6 +61,24 @@ fn keys_of(notes: &str) -> impl Iterator<Item = Key> {
 
 /// Deletes what can be deleted in all scopes and tells how many segments that were.
 pub(super) fn sweep(inner: &Inner) -> Result<usize, Error> {
+    sweep_all(inner).map(|(swept, _)| swept)
+}
+
+/// Finishes what was erased or deleted: a scope whose files could not be changed then is read again, which does it.
+pub(super) fn purge(inner: &Inner) -> Result<Purged, Error> {
+    let (_, left) = sweep_all(inner)?;
+    lock(&inner.values).purge(inner.disk.as_ref())?;
+    match left.first() {
+        None => Ok(Purged::Complete),
+        Some(_) => {
+            let why = format!("files of {} scopes cannot be changed now", left.len());
+            Ok(Purged::Unfinished { why })
+        }
+    }
+}
+
+/// Returns how many segments were deleted, and the notes of what is left.
+fn sweep_all(inner: &Inner) -> Result<(usize, BTreeSet<String>), Error> {
     let _alone = lock(&inner.sweeping);
     let path = inner.sessions.join(FILE_NAME);
     let (notes, read) = read_notes(&path)?;
@@ -85,10 +104,10 @@ pub(super) fn sweep(inner: &Inner) -> Result<usize, Error> {
         }
     }
     if read > 0 || !left.is_empty() {
-        keep_notes(inner, path, read, left)?;
+        keep_notes(inner, path, read, left.clone())?;
     }
     lock(&inner.index).fold()?;
-    Ok(swept)
+    Ok((swept, left))
 }
 
 /// Keeps the notes of what could not be deleted, and those that came in the meantime.

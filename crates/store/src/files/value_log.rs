@@ -32,6 +32,8 @@ pub(super) struct ValueLog {
     pub(super) table: Table,
     path: PathBuf,
     is_new: bool,
+    /// Whether the file holds values that were deleted or replaced.
+    is_stale: bool,
 }
 
 impl ValueLog {
@@ -43,7 +45,7 @@ impl ValueLog {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => (Vec::new(), true),
             Err(error) => return Err(unavailable(&path, &error)),
         };
-        let mut log = Self { table: Table::default(), path, is_new };
+        let mut log = Self { table: Table::default(), path, is_new, is_stale: false };
         let (mut lines, mut torn) = (0, false);
         for line in bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
             lines += 1;
@@ -52,6 +54,7 @@ impl ValueLog {
                 Err(_) => torn = true,
             }
         }
+        log.is_stale = lines > log.table.iter().count();
         if torn || lines > 2 * log.table.iter().count() + LINES_SPARE {
             log.rewrite(disk)?;
         }
@@ -76,11 +79,19 @@ impl ValueLog {
         for (namespace, value) in self.table.iter() {
             all.push_str(&line(namespace, &value.key, Some(value))?);
         }
-        replace(disk, &self.path, all.as_bytes())
+        replace(disk, &self.path, all.as_bytes())?;
+        self.is_stale = false;
+        Ok(())
+    }
+
+    /// Writes the file anew if it holds what is not there any more.
+    pub(super) fn purge(&mut self, disk: &dyn Disk) -> Result<(), Error> {
+        if self.is_stale { self.rewrite(disk) } else { Ok(()) }
     }
 
     /// Writes a value, durably.
     pub(super) fn put(&mut self, disk: &dyn Disk, namespace: &str, value: Value) -> Result<(), Error> {
+        self.is_stale |= self.table.has(namespace, &value.key);
         self.append(disk, &line(namespace, &value.key, Some(&value))?)?;
         self.table.put(namespace, value);
         Ok(())
@@ -91,6 +102,7 @@ impl ValueLog {
         if !self.table.has(namespace, key) {
             return Ok(false);
         }
+        self.is_stale = true;
         self.append(disk, &line(namespace, key, None)?)?;
         Ok(self.table.delete(namespace, key))
     }

@@ -5,7 +5,7 @@ use crate::commits::{Commit, Position};
 use crate::error::Error;
 use crate::leases::Leased;
 use crate::search::{Postings, Term};
-use crate::store::{Catalog, Embeddings, Leases, Log, Maintenance, Search, Store, Values, Watch};
+use crate::store::{Catalog, Embeddings, Leases, Log, Maintenance, Purged, Search, Store, Values, Watch};
 use crate::types::{Append, AppendId, Embedding, Page, Reading, ScopePage, Subject};
 use crate::values::Value;
 use crate::verify::Report;
@@ -144,6 +144,11 @@ impl Embeddings for Sqlite {
 impl Maintenance for Sqlite {
     async fn sweep(&self) -> Result<usize, Error> {
         self.writer.run(|connection| connection.sweep()).await
+    }
+
+    async fn purge(&self) -> Result<Purged, Error> {
+        // Readers that rest hold no snapshot; one that reads is waited for.
+        self.writer.run(|connection| connection.purge()).await
     }
 
     async fn inspect(&self, scope: &Key) -> Result<Option<Report>, Error> {

@@ -12,6 +12,7 @@ mod embeddings;
 mod fault;
 mod inspect;
 mod open;
+mod purge;
 mod query;
 mod rows;
 mod search;

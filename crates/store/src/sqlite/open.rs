@@ -35,6 +35,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("commits.sql"),
     include_str!("fts.sql"),
     include_str!("archived.sql"),
+    include_str!("purges.sql"),
 ];
 
 /// Opens the database for the one writer, bringing it to the newest format.
@@ -158,7 +159,7 @@ mod tests {
         let (kinds, format) = (Kind::ALL.len(), MIGRATIONS.len());
         assert_eq!(
             (kinds, format),
-            (36, 12),
+            (36, 13),
             "a new kind needs a new step in MIGRATIONS; then change both here"
         );
     }

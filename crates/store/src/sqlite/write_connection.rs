@@ -6,7 +6,7 @@ use super::{append, search, sweep, watcher};
 use crate::commits::Position;
 use crate::error::Error;
 use crate::types::Append;
-use rusqlite::Connection;
+use rusqlite::{Connection, ErrorCode};
 use segue_core::entry::{Bytes, Record, Seq};
 use segue_core::scope::Key;
 use std::collections::{HashMap, VecDeque};
@@ -38,8 +38,6 @@ pub(super) struct WriteConnection {
     ids: HashMap<Key, ScopeId>,
     /// About how many pages were written since the last checkpoint.
     pub(super) pages: usize,
-    /// Something was erased or deleted, and the write-ahead log still holds it.
-    forget: bool,
     /// How many turns shared the commit before, and how long it took.
     pub(super) before: (usize, Duration),
     /// The last commit of the open transaction.
@@ -51,7 +49,7 @@ impl WriteConnection {
     /// Begins with nothing known. Commits are told to those who watch.
     pub(super) fn new(db: Connection, news: Arc<watch::Sender<Position>>) -> Self {
         let before = (0, Duration::ZERO);
-        Self { db, ids: HashMap::new(), pages: 0, forget: false, before, position: None, news }
+        Self { db, ids: HashMap::new(), pages: 0, before, position: None, news }
     }
 
     /// Indexes some more messages of a scope for searching, and tells how far the index goes now.
@@ -84,7 +82,6 @@ impl WriteConnection {
             (Ok(()), None) => {}
             (Err(_), _) => drop(self.roll_back()),
         }
-        self.forget();
         for (answer, result) in answers {
             let _ = answer.send(match &done {
                 Ok(()) => result,
@@ -121,7 +118,7 @@ impl WriteConnection {
             self.execute("RELEASE turn")?;
         }
         let begun = Instant::now();
-        self.execute("COMMIT")?;
+        self.commit()?;
         self.before = (answers.len(), begun.elapsed());
         Ok(())
     }
@@ -152,36 +149,24 @@ impl WriteConnection {
         self.db.prepare_cached(sql).and_then(|mut statement| statement.execute([])).or_fault().map(drop)
     }
 
+    /// Commits. If the disk fails while the commit is written or synced, nobody knows whether it will be found there.
+    fn commit(&self) -> Result<(), Error> {
+        let done = self.db.prepare_cached("COMMIT").and_then(|mut statement| statement.execute([]));
+        done.map(drop).map_err(commit_fault)
+    }
+
     fn roll_back(&self) -> Result<(), Error> {
         // On a full disk SQLite may have done so by itself.
         if self.db.is_autocommit() { Ok(()) } else { self.execute("ROLLBACK") }
     }
 
-    /// Checkpoints and empties the write-ahead log if it holds what was erased or deleted: it must be gone from the disk
-    /// before the caller is told so.
-    fn forget(&mut self) {
-        if self.forget {
-            // Another reader may be in the way: then it is tried again with the next turn.
-            let done = self.db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0));
-            self.forget = !matches!(done, Ok(0));
-        }
-    }
-
     /// Notes what an append means for the write-ahead log.
     fn note(&mut self, append: &Append) {
         self.pages += pages(append);
-        self.forget |= !append.erase.is_empty();
     }
 
     /// Sweeps until nothing is left.
     pub(super) fn sweep(&mut self) -> Result<usize, Error> {
-        let swept = self.sweep_all();
-        self.forget |= !matches!(swept, Ok(0));
-        self.forget();
-        swept
-    }
-
-    fn sweep_all(&mut self) -> Result<usize, Error> {
         let mut segments = 0;
         while let Some(done) = sweep::step(&mut self.db)? {
             segments += done;
@@ -215,4 +200,32 @@ fn pages(append: &Append) -> usize {
         Bytes::Erased(_) => 0,
     };
     4 + append.records.iter().map(body).sum::<usize>() / 4_096
+}
+
+/// Tells what a commit that failed means. Other errors than those of the disk come before the commit is written.
+fn commit_fault(error: rusqlite::Error) -> Error {
+    match error.sqlite_error_code() {
+        Some(ErrorCode::SystemIoFailure) => {
+            Error::Unknown { what: "the database".into(), why: error.to_string() }
+        }
+        _ => fault(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rusqlite::ffi;
+
+    /// Issue 15: the frames of a commit may be on the disk although their sync failed.
+    #[test]
+    fn a_commit_that_the_disk_failed_is_unknown_and_any_other_was_not_made() {
+        let failed = |code| commit_fault(rusqlite::Error::SqliteFailure(ffi::Error::new(code), None));
+        for code in [ffi::SQLITE_IOERR, ffi::SQLITE_IOERR_FSYNC, ffi::SQLITE_IOERR_WRITE] {
+            assert!(matches!(failed(code), Error::Unknown { .. }));
+        }
+        for code in [ffi::SQLITE_BUSY, ffi::SQLITE_FULL, ffi::SQLITE_READONLY] {
+            assert!(matches!(failed(code), Error::Unavailable { .. }));
+        }
+    }
 }

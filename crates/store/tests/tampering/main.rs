@@ -188,7 +188,7 @@ fn m_d3_missing_guards_are_found() {
     let template = Template::make();
     let case = template.copy();
     let guards = Template::guards(&case.connect());
-    assert_eq!(guards.len(), 8);
+    assert_eq!(guards.len(), 11);
     for (name, _) in guards {
         let case = template.copy();
         case.connect().execute_batch(&format!("DROP TRIGGER {name}")).unwrap();

@@ -119,9 +119,9 @@ impl Template {
             "seen" => format!("WHERE scope = 1 AND NOT EXISTS (SELECT 1 FROM ({}))", unprovable_row()),
             _ => "WHERE scope = 1".to_owned(),
         };
-        // Values and leases are no part of the log, and the shadow tables of FTS5 are looked at through it.
-        let is_beside =
-            ["erasing", "named_values", "leases"].contains(&table) || table.starts_with("search_index");
+        // Values, leases and what is due are no part of the log, and the shadow tables of FTS5 are looked at through it.
+        let is_beside = ["erasing", "named_values", "leases", "purges"].contains(&table)
+            || table.starts_with("search_index");
         if is_beside || table == "search_terms" {
             return Vec::new();
         }

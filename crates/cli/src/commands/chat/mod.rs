@@ -8,7 +8,7 @@ mod typeahead;
 
 pub use speaker::ModelReply;
 
-use super::memory;
+use super::{erase, memory};
 use crate::args::{Chat, Common};
 use crate::setup::{self, Absent};
 use crate::{Exit, json, layout, out, paint};
@@ -83,6 +83,11 @@ pub async fn run(common: &Common, chat: &Chat) -> anyhow::Result<Exit> {
         match talk.engine.receive(Inbound::user(talk.scope.clone(), talk.engine.now(), &text)).await {
             Ok(outcome) => {
                 talk.go_on(line, &text, &outcome).await?;
+                if !outcome.dropped.is_empty()
+                    && let Err(error) = erase::forget_beside(&talk.engine, &talk.scope).await
+                {
+                    out::error(error);
+                }
                 if was_left(&outcome) {
                     // A person goes on typing meanwhile; a program gets the same answers every time.
                     let task = tend(Arc::clone(&talk.engine), talk.scope.clone(), tending.take());

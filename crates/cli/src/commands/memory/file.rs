@@ -10,7 +10,7 @@ use segue_core::scope;
 use segue_engine::Engine;
 use segue_engine::memory::Memory;
 use segue_store::private;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -71,6 +71,23 @@ impl MemoryFile {
         }
     }
 
+    /// Takes out the lines of what is not remembered any more, edited or not: what was erased must not live on here.
+    pub fn reconcile(&self, scope: &scope::Key, memories: &[Memory]) -> anyhow::Result<()> {
+        let Some(text) = read(&self.path())? else { return Ok(()) };
+        let known: BTreeSet<Seq> = memories.iter().map(|memory| memory.entry).collect();
+        let (mut section, mut kept) = ("", Vec::new());
+        for line in text.lines() {
+            section = line.strip_prefix("## ").map_or(section, str::trim_end);
+            if section != scope.as_str() || mark(line).is_none_or(|entry| known.contains(&entry)) {
+                kept.push(line);
+            }
+        }
+        match kept.len() == text.lines().count() {
+            true => Ok(()),
+            false => replace(&self.path(), &(kept.join("\n") + "\n")),
+        }
+    }
+
     fn written(&self) -> anyhow::Result<BTreeMap<String, Seq>> {
         let path = self.dir.join(WRITTEN);
         match read(&path)? {
@@ -85,6 +102,12 @@ impl MemoryFile {
 fn line(memory: &Memory) -> String {
     let text = memory.text.split_whitespace().collect::<Vec<_>>().join(" ");
     format!("- {} ({}) <!-- {} -->", text.replace("-->", "--\u{200b}>"), memory.kind.name(), memory.entry)
+}
+
+/// Returns the entry that a line was made of.
+fn mark(line: &str) -> Option<Seq> {
+    let (_, entry) = line.trim_end().strip_suffix("-->")?.rsplit_once("<!--")?;
+    entry.trim().parse().ok().map(Seq)
 }
 
 /// Puts lines at the end of a scope's section, which is made at the end if there is none.
@@ -196,5 +219,9 @@ mod tests {
         assert_eq!(file.forget(&two).unwrap(), Line::Gone);
         assert_eq!(file.forget(&three).unwrap(), Line::Gone);
         assert!(!fs::read_to_string(file.path()).unwrap().contains("boat"));
+        // What was erased goes whoever edited it; what people wrote themselves stays.
+        file.reconcile(&scope, &[]).unwrap();
+        let text = fs::read_to_string(file.path()).unwrap();
+        assert!(!text.contains("Graz") && text.contains("- mine") && text.contains("- theirs"), "{text}");
     }
 }

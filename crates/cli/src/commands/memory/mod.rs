@@ -130,7 +130,9 @@ async fn work(common: &Common, engine: &Engine, scope: Option<scope::Key>) -> an
 pub async fn tend(engine: &Engine, scope: &scope::Key) -> anyhow::Result<Archival> {
     let done = engine.archive(scope).await?;
     if let Some(file) = MemoryFile::of(engine) {
-        file.add(scope, &engine.memories(scope).await?)?;
+        let memories = engine.memories(scope).await?;
+        file.reconcile(scope, &memories)?;
+        file.add(scope, &memories)?;
     }
     Ok(done)
 }

@@ -51,6 +51,7 @@ impl Line {
             given_at: None,
             message_id: word(&value, "message_id")?.map(MessageId),
             sender: sender(&value)?,
+            author: None,
             tool_call_id: word(&value, "tool_call_id")?,
             tool_calls: segue_engine::port::tool_calls(&value).map_err(anyhow::Error::msg)?,
             reasoning: reasoning(&value)?,

@@ -7,17 +7,19 @@ mod prune;
 pub mod show;
 mod title;
 
+use super::erase;
 use crate::args::Common;
 use crate::sessions_args::{SessionArg, Sessions};
 use crate::setup::{self, Absent};
 use crate::{Exit, json, layout, out};
 use anyhow::bail;
 use segue_core::decision::Action;
+use segue_core::notice::Notice;
 use segue_core::retention::Wish;
 use segue_core::scope;
 use segue_core::session::{Number, Title};
 use segue_engine::pins::Repin;
-use segue_engine::{Engine, Pick, Request};
+use segue_engine::{Engine, Outcome, Pick, Request};
 
 pub async fn run(common: &Common, verb: Sessions) -> anyhow::Result<Exit> {
     let n = |n: u32| Pick::Numbered(Number(n));
@@ -106,9 +108,17 @@ pub async fn ask(
         engine.state(scope).await?;
     }
     let outcome = engine.request(scope, engine.now(), request).await?;
+    if matches!(request, Request::Delete(_)) && outcome.action != Action::Refused {
+        erase::forget_beside(engine, scope).await?;
+    }
+    tell(common, scope, &outcome)
+}
+
+/// Says what came of a request.
+pub fn tell(common: &Common, scope: &scope::Key, outcome: &Outcome) -> anyhow::Result<Exit> {
     let refused = outcome.action == Action::Refused;
     if common.json {
-        json::print(&json::moved(&outcome))?;
+        json::print(&json::moved(outcome))?;
     }
     if let Some(text) = outcome.notice.as_ref().or(outcome.reply.as_ref()) {
         let text = for_shell(scope, text);
@@ -118,7 +128,8 @@ pub async fn ask(
             out::line(layout::printable(&text))?;
         }
     }
-    Ok(if refused { Exit::No } else { Exit::Done })
+    let is_finished = outcome.also != Some(Notice::Unfinished);
+    Ok(if refused || !is_finished { Exit::No } else { Exit::Done })
 }
 
 /// Names the commands of the shell where the engine, which speaks to people in a chat, names those of a chat.

@@ -23,7 +23,8 @@ pub async fn run(common: &Common, bounds: Prune) -> anyhow::Result<Exit> {
         if !common.json {
             delete::tell(&engine, &*engine.state(&scope).await?, &sessions).await?;
         }
-        return ask(common, &engine, &scope, &Request::Retire(sessions, Forewarned::No)).await;
+        let exit = ask(common, &engine, &scope, &Request::Retire(sessions, Forewarned::No)).await?;
+        return Ok(if engine.purge().await { exit } else { Exit::No });
     }
     let state = engine.state(&scope).await?;
     if common.json {

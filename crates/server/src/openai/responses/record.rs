@@ -14,6 +14,7 @@ use jiff::SignedDuration;
 use segue_core::entry::{Body, Seq};
 use segue_core::scope;
 use segue_core::session::Number;
+use segue_store::values::words_key;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -34,7 +35,8 @@ pub(crate) struct Record {
     pub(crate) inputs: Vec<u64>,
     /// The ids of the output's items.
     pub(crate) ids: Vec<String>,
-    /// What Segue itself answered.
+    /// What Segue itself answered. It stands apart from the rest, because an erasure deletes it.
+    #[serde(skip)]
     pub(crate) answer: Option<Vec<Value>>,
     /// The response without what was said.
     pub(crate) head: Value,
@@ -59,6 +61,9 @@ impl App {
             set(&mut record.head, field, Value::Null);
         }
         let expires = self.engine.now().checked_add(KEPT).ok();
+        if let (Some(answer), Ok(scope)) = (&record.answer, record.scope.parse()) {
+            self.values.put(Space::Words, &words_key(&scope, id), answer, expires).await?;
+        }
         Ok(self.values.put(Space::Response, id, &record, expires).await?)
     }
 
@@ -71,7 +76,13 @@ impl App {
     pub(crate) async fn response(&self, caller: &Caller, id: &str) -> Result<(Record, scope::Key), Problem> {
         let record = self.response_record(id).await?;
         let scope = record.as_ref().and_then(|record| record.scope_for(caller));
-        record.zip(scope).ok_or_else(|| Problem::not_found(format!("there is no response {id:?}")))
+        let found = record.zip(scope);
+        let (mut record, scope) =
+            found.ok_or_else(|| Problem::not_found(format!("there is no response {id:?}")))?;
+        if record.seq.is_none() {
+            record.answer = self.values.get(Space::Words, &words_key(&scope, id), self.engine.now()).await?;
+        }
+        Ok((record, scope))
     }
 
     /// Reads messages of the log as items; what was erased is left out.
@@ -129,7 +140,8 @@ pub(crate) async fn delete(
     At(id): At<String>,
 ) -> Result<Json<Value>, Problem> {
     caller.may(Right::Write)?;
-    app.response(&caller, &id).await?;
+    let (_, scope) = app.response(&caller, &id).await?;
+    app.values.delete(Space::Words, &words_key(&scope, &id)).await?;
     app.values.delete(Space::Response, &id).await?;
     Ok(Json(json!({ "id": id, "object": "response.deleted", "deleted": true })))
 }

@@ -142,7 +142,7 @@ impl Fixture {
         let state = state.unwrap_or_else(|| Arc::new(State::empty(self.scope.clone())));
         let spoken = match command {
             Command::Say { .. } | Command::Reply { .. } => None,
-            _ => Some(Spoken { text: "/command".into(), message_id: None }),
+            _ => Some(Spoken { text: "/command".into(), ..Spoken::default() }),
         };
         let at = Circumstances { now: self.now, fresh: Id(uuid::Uuid::from_u128(self.ids)), spoken };
         let mut decided = decide(&state, &self.policy, command, &Facts::default(), &at)?;

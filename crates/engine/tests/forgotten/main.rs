@@ -2,6 +2,9 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
 
+mod derived;
+mod people;
+
 use jiff::tz::TimeZone;
 use segue_core::session::Number;
 use segue_engine::config::{Config, Layer, Origin};
