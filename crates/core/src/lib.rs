@@ -29,6 +29,7 @@ pub mod rules;
 pub mod scope;
 pub mod segment;
 pub mod session;
+pub mod shared_map;
 pub mod span;
 pub mod state;
 pub mod task;

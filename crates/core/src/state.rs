@@ -8,10 +8,10 @@ use crate::refusal::Refusal;
 use crate::scope;
 use crate::segment;
 use crate::session::{self, Number, Session};
+use crate::shared_map::{Entry, Numbered, SharedMap};
 use crate::span::{Span, Spans};
 use crate::task::refusal::TaskRefusal;
 use crate::undo::Boundaries;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Everything that is needed to decide what happens to the next message of a scope.
@@ -39,13 +39,46 @@ pub struct State {
     /// A late reply's segment, while its entries are being written.
     pub side: Option<segment::Open>,
     /// The sessions, merged ones included.
-    pub sessions: Arc<BTreeMap<Number, Arc<Session>>>,
+    pub sessions: Arc<SharedMap<Number, Arc<Session>>>,
     /// The sealed segments.
-    pub segments: Arc<BTreeMap<segment::Number, segment::Sealed>>,
+    pub segments: Arc<SharedMap<segment::Number, segment::Sealed>>,
     /// What can be undone.
     pub boundaries: Arc<Boundaries>,
     /// What is kept in mind between messages.
     pub extras: Arc<ScopeExtras>,
+}
+
+impl Numbered for Number {
+    fn number(self) -> u32 {
+        self.0
+    }
+}
+
+impl Numbered for segment::Number {
+    fn number(self) -> u32 {
+        self.0
+    }
+}
+
+impl Entry for Arc<Session> {
+    fn is_listed(&self) -> bool {
+        Session::is_listed(self)
+    }
+
+    fn is_live(&self) -> bool {
+        Session::is_live(self)
+    }
+}
+
+/// Sealed segments are in no list.
+impl Entry for segment::Sealed {
+    fn is_listed(&self) -> bool {
+        false
+    }
+
+    fn is_live(&self) -> bool {
+        true
+    }
 }
 
 impl State {
@@ -85,7 +118,17 @@ impl State {
 
     /// Lists the sessions that are not archived, newest-created first.
     pub fn list(&self) -> impl Iterator<Item = (Number, &Arc<Session>)> {
-        self.all().filter(|(_, session)| session.is_listed())
+        self.sessions.listed().rev().map(|(number, session)| (*number, session))
+    }
+
+    /// Counts the sessions that are not archived.
+    pub fn listed(&self) -> usize {
+        self.sessions.listed_len()
+    }
+
+    /// Counts the sessions that are archived.
+    pub fn archived(&self) -> usize {
+        self.sessions.live_len().saturating_sub(self.listed())
     }
 
     /// Returns every session that can still be talked to, archived ones too, newest-created first.

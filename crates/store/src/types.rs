@@ -229,7 +229,7 @@ impl ScopeRow {
         Self {
             scope: state.scope.clone(),
             active: state.latest(),
-            sessions: u32::try_from(state.list().count()).unwrap_or(u32::MAX),
+            sessions: u32::try_from(state.listed()).unwrap_or(u32::MAX),
             messages: state.messages,
             updated_at: state.clock,
         }

@@ -54,7 +54,7 @@ pub(super) fn excess(state: &State, policy: &Policy, opening: Opening) -> Vec<Nu
         Opening::Ahead => 1,
     };
     // Most scopes have room, and a list that is short enough needs no sorting.
-    if state.list().take(limit + 1).count() + ahead <= limit {
+    if state.listed() + ahead <= limit {
         return Vec::new();
     }
     let (active, left) = match opening {
@@ -62,7 +62,7 @@ pub(super) fn excess(state: &State, policy: &Policy, opening: Opening) -> Vec<Nu
         Opening::Done => (state.latest(), left(state)),
     };
     let is_imported = |session: &Session| session.origin == Origin::Import;
-    let all = state.list().count() + ahead;
+    let all = state.listed() + ahead;
     let own = state.list().filter(|(_, session)| !is_imported(session)).count() + ahead;
     let may_go = |number: Number| Some(number) != active && !state.is_kept(number);
     let listed = || state.list().filter(|(number, _)| may_go(*number));

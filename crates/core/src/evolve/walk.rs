@@ -108,7 +108,15 @@ fn is_plain(state: &State, from: Number, to: Number) -> bool {
 
 /// Finds the part of some spans that no session sees.
 fn unseen(state: &State, spans: &Spans) -> Spans {
-    state.all().fold(spans.clone(), |left, (number, _)| left.without(&state.view(number)))
+    let mut left = spans.clone();
+    // The newest sessions first: the one that it was forked from is seldom far.
+    for (number, _) in state.all() {
+        if left.messages() == 0 {
+            break;
+        }
+        left = left.without(&state.view(number));
+    }
+    left
 }
 
 /// Who takes a boundary back wants to stay: that is as fresh as an opening.

@@ -11,7 +11,7 @@ use segue_core::entry::{Body, Record, Seq};
 use segue_core::message::{Message, Role};
 use segue_core::scope;
 use segue_core::session::{Id, Key, Number, Status};
-use segue_core::span::Spans;
+use segue_core::span::{Span, Spans};
 use segue_core::state::State;
 use segue_core::task::state::StateName;
 use segue_core::title::TitledBy;
@@ -22,6 +22,9 @@ pub const PREVIEW_CHARS_MAX: usize = 50;
 
 /// How many scopes are listed at once.
 const SCOPES_PAGE: usize = 500;
+
+/// In how many segments decisions are looked for at a time.
+const SEGMENTS_AT_ONCE: usize = 64;
 
 /// How many commands of a session are listed.
 const COMMANDS_MAX: usize = 1_000;
@@ -180,13 +183,42 @@ impl Engine {
         Ok(records.iter().filter_map(typed).collect())
     }
 
+    /// Reads the newest decisions of a scope, newest first: in the newest segments first, some at a time.
+    async fn decisions(&self, state: &State, newest: usize) -> Result<Vec<Record>, Error> {
+        let sealed = state.segments.iter().rev().map(|(number, sealed)| Span {
+            segment: *number,
+            first: sealed.first,
+            last: sealed.last,
+            before: 0,
+            through: sealed.messages,
+        });
+        let open = state.open.as_ref().map(|open| Span {
+            segment: open.number,
+            first: open.first,
+            last: state.head,
+            before: 0,
+            through: open.messages,
+        });
+        let mut spans = open.into_iter().chain(sealed);
+        let mut found: Vec<Record> = Vec::new();
+        while found.len() < newest {
+            let view =
+                spans.by_ref().take(SEGMENTS_AT_ONCE).fold(Spans::default(), |view, span| view.with(span));
+            if view.is_empty() {
+                break;
+            }
+            let take = Take::Newest(newest - found.len());
+            let reading = Reading { view, filter: Filter::Decisions, take };
+            found.extend(self.store.read(&state.scope, &reading).await?.into_iter().rev());
+        }
+        Ok(found)
+    }
+
     /// Explains the newest decisions of a scope, newest first.
     pub async fn why(&self, state: &State, newest: usize) -> Result<Vec<Explained>, Error> {
-        let all = state.all().fold(Spans::default(), |all, (number, _)| all.union(&state.view(number)));
-        let reading = Reading { view: all, filter: Filter::Decisions, take: Take::Newest(newest) };
         let mut explained = Vec::new();
         let mut titles = Titles::new();
-        for record in self.store.read(&state.scope, &reading).await?.iter().rev() {
+        for record in self.decisions(state, newest).await? {
             let Ok(Body::Decision(decision)) = record.body() else { continue };
             let about = self.store.get(&state.scope, decision.about).await?;
             let number = decision.session;

@@ -169,7 +169,7 @@ impl Engine {
             return Err(doubt);
         }
         self.take_in(prior, opinion, &mut observed);
-        let summary = match may_carry(prior, &observed) {
+        let summary = match may_carry(&turn.policy, prior, &observed) {
             true => self.carry_over(turn, prior).await,
             false => None,
         };

@@ -15,6 +15,7 @@ use segue_core::observed::{
     Ailment, Answer, Condition, Earlier, Filling, LastWord, Meaning, Objection, Observed, Patience, Share,
     Work,
 };
+use segue_core::policy::{AutoRoute, Mode, Policy};
 use segue_core::session::Number;
 use segue_core::state::State;
 use segue_signals::context::{ContextBand, judge_use};
@@ -243,8 +244,10 @@ fn wishes_to_start_over(text: &str) -> bool {
 }
 
 /// Tells whether a message needs a summary at hand: a new session may begin with it.
-pub(crate) fn may_carry(state: &State, observed: &Observed) -> bool {
-    observed.window.band >= Window::Critical || state.extras.question.is_some()
+/// Where nothing moves a session by itself, a full window begins none.
+pub(crate) fn may_carry(policy: &Policy, state: &State, observed: &Observed) -> bool {
+    let may_overflow = policy.auto_route == AutoRoute::Auto && policy.mode == Mode::Segmented;
+    (may_overflow && observed.window.band >= Window::Critical) || state.extras.question.is_some()
 }
 
 pub(crate) fn meaning(relevance: Relevance) -> Meaning {

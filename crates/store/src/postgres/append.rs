@@ -203,7 +203,9 @@ async fn save_segments(db: &Connection, key: &Value<'_>, old: &State, new: &Stat
     if Arc::ptr_eq(&old.segments, &new.segments) {
         return Ok(());
     }
-    for (number, sealed) in new.segments.iter().filter(|(number, _)| !old.segments.contains_key(number)) {
+    for (number, sealed) in
+        new.segments.unshared(&old.segments).filter(|(number, _)| !old.segments.contains_key(number))
+    {
         let sql = "INSERT INTO segue_segments (scope, number, first, last, messages, digest, sealed_at)
                    VALUES ($1, $2, $3, $4, $5, $6, $7)";
         let digest = sealed.digest.0.to_vec();
@@ -229,7 +231,7 @@ async fn save_sessions(db: &Connection, key: &Value<'_>, old: &State, new: &Stat
         return Ok(());
     }
     let (mut numbers, mut texts) = (Vec::new(), Vec::new());
-    for (number, session) in new.sessions.iter() {
+    for (number, session) in new.sessions.unshared(&old.sessions) {
         let before = old.sessions.get(number);
         if before.is_none_or(|before| !Arc::ptr_eq(before, session) && before != session) {
             numbers.push(i64::from(number.0));

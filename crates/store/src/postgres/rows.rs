@@ -325,7 +325,7 @@ impl ScopeRow {
                 i64::from(state.next_session.0),
                 i64::from(state.next_segment.0),
                 i64::try_from(state.messages).unwrap_or(i64::MAX),
-                i64::try_from(state.list().count()).unwrap_or(i64::MAX),
+                i64::try_from(state.listed()).unwrap_or(i64::MAX),
             ],
             chain: state.chain.0.to_vec(),
             open: [

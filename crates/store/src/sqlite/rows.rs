@@ -87,7 +87,7 @@ fn scope_values(state: &State) -> [Value; 17] {
         Value::Integer(i64::from(state.next_segment.0)),
         Value::Blob(state.chain.0.to_vec()),
         Value::Integer(state.messages as i64),
-        Value::Integer(state.list().count() as i64),
+        Value::Integer(state.listed() as i64),
         number(open.map(|o| u64::from(o.number.0))),
         number(open.map(|o| u64::from(o.session.0))),
         number(open.map(|o| o.first.0)),
@@ -128,18 +128,21 @@ pub(super) fn insert_scope(db: &Connection, state: &State) -> Result<ScopeId, Er
 /// Writes the rows that differ between two states; an ordinary message changes none of them.
 pub(super) fn save_changes(db: &Connection, scope: ScopeId, old: &State, new: &State) -> Result<(), Error> {
     if !Arc::ptr_eq(&old.segments, &new.segments) {
-        for (number, sealed) in new.segments.iter().filter(|(n, _)| !old.segments.contains_key(n)) {
+        for (number, sealed) in
+            new.segments.unshared(&old.segments).filter(|(n, _)| !old.segments.contains_key(n))
+        {
             insert_segment(db, scope, *number, sealed)?;
         }
     }
     if !Arc::ptr_eq(&old.sessions, &new.sessions) {
-        for (number, session) in new.sessions.iter() {
+        for (number, session) in new.sessions.unshared(&old.sessions) {
             let before = old.sessions.get(number);
             if before.is_none_or(|before| !Arc::ptr_eq(before, session) && before != session) {
                 save_session(db, scope, *number, session)?;
             }
         }
-        for number in old.sessions.keys().filter(|n| !new.sessions.contains_key(n)) {
+        let gone = old.sessions.unshared(&new.sessions).map(|(number, _)| number);
+        for number in gone.filter(|n| !new.sessions.contains_key(n)) {
             db.prepare_cached("DELETE FROM sessions WHERE scope=?1 AND number=?2")
                 .and_then(|mut delete| delete.execute(params![scope.0, number.0]))
                 .or_fault()?;
