@@ -43,12 +43,25 @@ The same data gives the same bytes.")]
     Classifier(Measure),
     /// Run labelled conversations through the whole engine: where do sessions start?
     Decisions(Decisions),
+    /// What boundaries, lists and messages cost in a large scope, beside a small one
+    Flat(Flat),
     /// Ask for archived sessions: is the right one found? Takes sets like eval/en/recall.jsonl
     Recall {
         /// The sets
         #[arg(required = true)]
         files: Vec<PathBuf>,
     },
+}
+
+/// `segue-lab flat`.
+#[derive(Debug, ClapArgs)]
+pub struct Flat {
+    /// How many sessions the large scope has
+    #[arg(long, default_value_t = 100_000)]
+    pub sessions: u32,
+    /// How many of them are forks
+    #[arg(long, default_value_t = 10_000)]
+    pub forks: u32,
 }
 
 /// `segue-lab train`.

@@ -26,6 +26,7 @@ fn run(args: Args) -> anyhow::Result<()> {
         Command::Train(options) => commands::train::run(&common, &options),
         Command::Classifier(options) => commands::classifier::run(&options),
         Command::Decisions(options) => runtime.block_on(commands::decisions::run(&common, &options)),
+        Command::Flat(options) => runtime.block_on(commands::flat::run(&common, &options)),
         Command::Recall { files } => runtime.block_on(commands::recall::run(&common, &files)),
     }
 }

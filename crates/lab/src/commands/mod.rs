@@ -2,6 +2,7 @@
 
 pub mod classifier;
 pub mod decisions;
+pub mod flat;
 pub mod recall;
 pub mod train;
 
