@@ -167,6 +167,13 @@ impl Spans {
         Self(left)
     }
 
+    /// Returns what is seen behind an entry, to be read on from there.
+    #[must_use]
+    pub fn behind(&self, seq: Seq) -> Self {
+        let later = self.0.iter().filter(|span| span.last > seq);
+        Self(later.map(|span| Span { first: span.first.max(seq.next()), ..*span }).collect())
+    }
+
     /// Takes the spans apart into those that begin before `seq` and those that begin at it or later.
     pub fn apart(&self, seq: Seq) -> (Self, Self) {
         let (earlier, later) = self.0.iter().partition(|span| span.first < seq);

@@ -19,7 +19,7 @@ pub async fn run(common: &Common, key: Option<&SessionArg>, format: ExportFormat
     let state = engine.state(&key.scope).await?;
     let Some(session) = state.live(key.number) else { return Err(missing(key).into()) };
     let listed = engine.describe(&state, key.number).await?;
-    let messages = engine.messages(&state, key.number, usize::MAX).await?;
+    let messages = engine.all_messages(&state, key.number).await?;
     match format {
         ExportFormat::Segue => {
             let pins = engine.pins_with_texts(&state, key.number).await?;

@@ -26,6 +26,9 @@ const SCOPES_PAGE: usize = 500;
 /// In how many segments decisions are looked for at a time.
 const SEGMENTS_AT_ONCE: usize = 64;
 
+/// How many messages are read at a time.
+const MESSAGES_AT_ONCE: usize = 500;
+
 /// How many commands of a session are listed.
 const COMMANDS_MAX: usize = 1_000;
 
@@ -155,6 +158,31 @@ impl Engine {
         let reading = Reading { take: Take::Newest(newest), ..Reading::messages(state.view(number)) };
         let records = self.store.read(&state.scope, &reading).await?;
         Ok(records.iter().filter_map(told).collect())
+    }
+
+    /// Goes through all messages of a session, in order, some at a time.
+    pub async fn each_message(
+        &self,
+        state: &State,
+        number: Number,
+        mut each: impl FnMut(Told),
+    ) -> Result<(), Error> {
+        let mut view = state.view(number);
+        loop {
+            let take = Take::Oldest(MESSAGES_AT_ONCE);
+            let reading = Reading { view, filter: Filter::Messages, take };
+            let records = self.store.read(&state.scope, &reading).await?;
+            let Some(last) = records.last() else { return Ok(()) };
+            view = reading.view.behind(last.seq);
+            records.iter().filter_map(told).for_each(&mut each);
+        }
+    }
+
+    /// Reads all messages of a session, for who shows or exports it as a whole.
+    pub async fn all_messages(&self, state: &State, number: Number) -> Result<Vec<Told>, Error> {
+        let mut all = Vec::new();
+        self.each_message(state, number, |told| all.push(told)).await?;
+        Ok(all)
     }
 
     /// Lists all scopes of the store.

@@ -122,13 +122,17 @@ impl Engine {
         let (mut count, mut total) = (0, 0);
         let mut counted = BTreeSet::new();
         for session in sessions {
-            let told = match keep.bytes_max {
-                Some(_) => self.messages(state, session, usize::MAX).await?,
-                None => Vec::new(),
-            };
             // What forks share takes room once.
-            let own = told.iter().filter(|told| !counted.contains(&told.seq));
-            let bytes: u64 = own.map(|told| told.text.len() as u64).sum();
+            let (mut bytes, mut own) = (0, Vec::new());
+            if keep.bytes_max.is_some() {
+                self.each_message(state, session, |told| {
+                    if !counted.contains(&told.seq) {
+                        bytes += told.text.len() as u64;
+                        own.push(told.seq);
+                    }
+                })
+                .await?;
+            }
             let updated_at = state.updated_at(session).unwrap_or(now);
             let age = now.duration_since(updated_at);
             let too_old = keep.age_max.filter(|max| age > *max);
@@ -148,7 +152,7 @@ impl Engine {
             // older ones.
             if matches!(past, None | Some(Past::Size { .. })) {
                 total += bytes;
-                counted.extend(told.iter().map(|told| told.seq));
+                counted.extend(own);
             }
             match past {
                 Some(past) => going.push(Going { session, updated_at, bytes, past }),

@@ -128,7 +128,7 @@ async fn held(
     let Some(number) = state.sessions.iter().find(|(_, s)| is_it(s.id)).map(|(number, _)| *number) else {
         return Ok(BTreeMap::new());
     };
-    let held = engine.messages(&state, number, usize::MAX).await?;
+    let held = engine.all_messages(&state, number).await?;
     Ok(held.into_iter().map(|told| (told.seq, told.text)).collect())
 }
 

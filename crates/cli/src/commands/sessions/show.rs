@@ -17,7 +17,7 @@ pub async fn run(common: &Common, key: Option<&SessionArg>) -> anyhow::Result<Ex
     let state = engine.state(&key.scope).await?;
     let Some(session) = state.live(key.number) else { return Err(missing(key).into()) };
     let listed = engine.describe(&state, key.number).await?;
-    let messages = engine.messages(&state, key.number, usize::MAX).await?;
+    let messages = engine.all_messages(&state, key.number).await?;
     if common.json {
         let mut shown = json::listed(&listed);
         if let Value::Object(fields) = &mut shown {
