@@ -12,7 +12,7 @@ use crate::outcome::{Outcome, Wants};
 use crate::pins::Host;
 use crate::recall::meaning::named;
 use crate::recall::session_vectors::Gists;
-use crate::request::Request;
+use crate::request::{Refused, Request};
 use crate::route::{author, route, user};
 use crate::scope::session_profile::Reader;
 use crate::scope::{Registry, Watch};
@@ -364,6 +364,13 @@ impl Engine {
                 }
             },
         };
+        if matches!(request, Request::Delete(_)) && !self.may_delete_in(&turn.scope, turn.spoken.as_ref()) {
+            let state = self.find_state(&turn.scope).await?;
+            let state = state.unwrap_or_else(|| Arc::new(State::empty(turn.scope.clone())));
+            let id = turn.spoken.as_ref().and_then(|spoken| spoken.message_id.as_ref());
+            let refused = self.refuse(&turn.scope, id, Refused::NotModerator, state).await?;
+            return self.tell(&turn, &request, refused).await;
+        }
         let mut outcome = self.ask(&turn, &request).await?;
         outcome.reply = outcome.reply.or_else(|| outcome.notice.clone());
         Ok(outcome)

@@ -63,6 +63,7 @@ pub(crate) fn refused(
         }
         Refused::Rule(refusal) => words::refusal(language, &state.scope, refusal),
         Refused::Changed => words::changed(language),
+        Refused::NotModerator => words::not_moderator(language),
         Refused::NoAgent { name, known } => {
             words::pins::not_configured(language, words::Command::AgentUse, name, known)
         }

@@ -58,6 +58,8 @@ pub struct Config {
     pub commands: Commands,
     /// What has a bound.
     pub limits: Limits,
+    /// Who may delete sessions in a group: people, or `*` for every member.
+    pub moderators: Vec<String>,
     /// Which models agents use.
     pub agents: Agents,
     /// The daemon.
@@ -240,6 +242,9 @@ impl Config {
             commands: Commands {
                 unknown: reader.choice(&at("commands.unknown"), UnknownCommand::ALL).unwrap_or_default(),
             },
+            moderators: reader
+                .texts(&at("groups.moderators"), "write a list of people such as [\"telegram:111\", \"ann\"]")
+                .unwrap_or_default(),
             limits: reader.limits(),
             agents: reader.agents(),
             serve: reader.serve(),

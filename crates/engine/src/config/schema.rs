@@ -50,6 +50,7 @@ const KEYS: &[(&str, Form, Reach)] = &[
     ("retention.bytes", Form::Number, Reach::AnyoneToo),
     ("retention.grace", Form::Text, Reach::AnyoneToo),
     ("commands.unknown", Form::Text, Reach::Everyone),
+    ("groups.moderators", Form::List, Reach::Everyone),
     ("limits.message_bytes_max", Form::Number, Reach::Everyone),
     ("limits.message_id_bytes_max", Form::Number, Reach::Everyone),
     ("limits.scopes_cached_max", Form::Number, Reach::Everyone),

@@ -178,7 +178,7 @@ impl Engine {
 
     /// Refuses a request, unless it was accepted before: the first delivery may be why the second one
     /// cannot be done.
-    async fn refuse(
+    pub(crate) async fn refuse(
         &self,
         scope: &scope::Key,
         id: Option<&MessageId>,

@@ -102,6 +102,8 @@ pub enum Refused {
     Rule(Refusal),
     /// It meant something else when it was asked for: another process has changed the scope since.
     Changed,
+    /// It deletes what is everybody's in a group, and who asks is no moderator there.
+    NotModerator,
     /// The configuration has no such agent.
     NoAgent {
         /// The name.

@@ -9,7 +9,7 @@ use crate::outcome::Outcome;
 use crate::request::Request;
 use crate::route::{Form, form_of, safe, user_of};
 use crate::turn::effects::Purge;
-use segue_core::entry::{Body, Kind, Record, Seq};
+use segue_core::entry::{Body, Kind, Record, Seq, Spoken};
 use segue_core::erasure::Place;
 use segue_core::memory::{Memory, Status};
 use segue_core::message::Role;
@@ -240,6 +240,16 @@ impl Engine {
             Some(Form::Main) => true,
             Some(Form::Peer(_) | Form::Direct { .. }) | None => false,
         }
+    }
+
+    /// Tells whether whoever typed a command may delete sessions in a scope. Where it is one person's, they may.
+    pub(crate) fn may_delete_in(&self, scope: &scope::Key, spoken: Option<&Spoken>) -> bool {
+        let Some(Form::Group { .. }) = form_of(scope) else { return true };
+        let sender = spoken.and_then(|spoken| spoken.sender.as_deref());
+        let is_them = |person: &String| {
+            person == "*" || sender.is_some_and(|sender| self.is_person(scope, sender, &self.named(person)))
+        };
+        self.config.moderators.iter().any(is_them)
     }
 
     fn named(&self, address: &str) -> String {

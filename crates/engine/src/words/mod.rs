@@ -28,7 +28,7 @@ pub(crate) use mentioned::mentioned;
 pub use nearest::nearest;
 pub use reason::{reason, tip};
 pub use refusal::trouble;
-pub use told::{archived, changed, explained, listed, nothing_said, set_aside, status};
+pub use told::{archived, changed, explained, listed, not_moderator, nothing_said, set_aside, status};
 
 use segue_core::notice::Notice;
 use segue_core::observed::Answer;

@@ -98,6 +98,15 @@ pub fn changed(language: Language) -> String {
     .to_owned()
 }
 
+/// Tells that sessions of a group are deleted by its moderators only.
+pub fn not_moderator(language: Language) -> String {
+    match language {
+        Language::En => "Sessions of a group are deleted by its moderators only.",
+        Language::Zh => "群聊的会话只能由管理员删除。",
+    }
+    .to_owned()
+}
+
 /// Tells how much was set aside because it cannot be read.
 pub fn set_aside(language: Language, count: usize) -> String {
     match language {

@@ -136,3 +136,23 @@ async fn x17_what_nobody_can_tell_is_told() {
     assert_eq!(place.erase("telegram:111").await, 1);
     assert!(place.holds("by whom?"));
 }
+
+/// Issue 16: sessions of a group are everybody's, and only moderators delete them.
+#[tokio::test]
+async fn only_moderators_delete_sessions_in_a_group() {
+    for (moderators, is_deleted) in
+        [("[]", false), ("['telegram:222']", false), ("['telegram:111']", true), ("['*']", true)]
+    {
+        let place = Place::new(&format!("groups.moderators = {moderators}")).await;
+        let group = Address::group("telegram", "-5");
+        place.say(&group, Some("222"), "BOBSECRET").await;
+        place.say(&group, Some("222"), "/new").await;
+        place.say(&group, Some("111"), "/session delete 1").await;
+        assert_eq!(!place.holds("BOBSECRET"), is_deleted, "{moderators}");
+        let own = Address::direct("telegram", "111");
+        place.say(&own, None, "ANNSECRET").await;
+        place.say(&own, None, "/new").await;
+        place.say(&own, None, "/session delete 1").await;
+        assert!(!place.holds("ANNSECRET"), "one's own scope is one's own");
+    }
+}
