@@ -26,6 +26,7 @@ pub use duration::{age, duration};
 pub use help::{help, unknown_command, usage};
 pub(crate) use mentioned::mentioned;
 pub use nearest::nearest;
+pub use quoted::one_line;
 pub use reason::{reason, tip};
 pub use refusal::trouble;
 pub use told::{archived, changed, explained, listed, not_moderator, nothing_said, set_aside, status};

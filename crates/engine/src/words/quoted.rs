@@ -87,8 +87,8 @@ fn plain(line: &str) -> String {
     line.chars().filter(|c| !hidden(*c)).collect()
 }
 
-/// Writes a text on one line.
-pub(crate) fn one_line(text: &str) -> String {
+/// Writes a text on one line, without what is not seen and may change how the rest is read.
+pub fn one_line(text: &str) -> String {
     let words: Vec<&str> =
         text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|w| !w.is_empty()).collect();
     plain(&words.join(" "))
