@@ -81,7 +81,7 @@ fn p8_undo_of_a_boundary_lists_again_what_it_archived() {
     assert_eq!(world.listed(), [3, 2, 1]);
     world.redo().unwrap();
     assert_eq!(world.listed(), [4, 3, 2]);
-    assert_eq!(world.state.sessions[&Number(1)].status, Status::Archived);
+    assert_eq!(world.state.sessions.get(&Number(1)).unwrap().status, Status::Archived);
 }
 
 #[test]

@@ -354,7 +354,7 @@ async fn erasable(
     entries: &[Seq],
 ) -> Result<Result<(Vec<Seq>, Vec<Seq>), Refused>, segue_store::Error> {
     let mut asked: BTreeSet<Seq> = entries.iter().copied().collect();
-    let (mut said, mut along) = (Vec::new(), Vec::new());
+    let (mut said, mut along, mut remembered) = (Vec::new(), Vec::new(), Vec::new());
     while let (Some(first), Some(last)) = (asked.first().copied(), asked.last().copied()) {
         let limit = usize::try_from(last.0 - first.0).unwrap_or(ERASABLE_PAGE).min(ERASABLE_PAGE - 1) + 1;
         let records = store.tail(&state.scope, first.previous(), limit).await?;
@@ -368,9 +368,8 @@ async fn erasable(
                 continue;
             }
             match place {
-                Place::Message | Place::Command | Place::Title | Place::ModelTitle | Place::Memory => {
-                    said.push(record.seq);
-                }
+                Place::Message | Place::Command | Place::Title | Place::ModelTitle => said.push(record.seq),
+                Place::Memory => remembered.push(record.seq),
                 Place::Decision | Place::Observation | Place::WorkCommit | Place::TaskWords => {
                     along.push(record.seq);
                 }
@@ -381,6 +380,11 @@ async fn erasable(
             let session = state.latest().unwrap_or(Number::FIRST);
             return Ok(Err(Refused::NoMessage { session, seq }));
         }
+    }
+    // What is remembered counts for itself only where nothing else is erased.
+    match said.is_empty() {
+        true => said = remembered,
+        false => along.extend(remembered),
     }
     Ok(Ok((said, along)))
 }

@@ -266,7 +266,7 @@ async fn r5_a_full_window_carries_a_summary_over() {
     assert_eq!(told[0].role, Role::System);
     assert_eq!(told[0].message.as_ref().unwrap().carried_from, Some(Number(1)));
     assert!(told[0].text.contains("sourdough"), "{}", told[0].text);
-    assert_eq!(state.sessions[&Number(2)].parent, Some(Number(1)));
+    assert_eq!(state.sessions.get(&Number(2)).unwrap().parent, Some(Number(1)));
     assert_eq!(stage.texts(1).await.len(), 8, "X-6: nothing is deleted by it");
     assert!(stage.last().notice.clone().unwrap().contains("summary"));
 }

@@ -137,7 +137,7 @@ impl Home {
         let number = Number(session);
         let pinned = self.engine.pinned(&state, number).await.unwrap();
         let told = self.engine.messages(&state, number, usize::MAX).await.unwrap();
-        let raw = &state.sessions[&number];
+        let raw = state.sessions.get(&number).unwrap();
         let json = |value: serde_json::Value| value.to_string();
         BTreeMap::from([
             ("session_id", raw.id.to_string()),

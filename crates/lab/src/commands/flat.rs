@@ -4,7 +4,7 @@ use super::config;
 use crate::args::{Common, Flat};
 use crate::out;
 use segue_core::Timestamp;
-use segue_core::message::{Message, Role};
+use segue_core::message::Message;
 use segue_core::scope::Key;
 use segue_core::session::Number;
 use segue_engine::{Engine, Inbound, Pick, Request};

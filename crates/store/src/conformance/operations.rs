@@ -317,7 +317,7 @@ impl<'a> Pair<'a> {
 
     /// A session is pinned to what it was last told, and the text is where the pin says.
     async fn pinned(&self, state: &State, session: u32) {
-        let pins = &state.sessions[&Number(session)].pins;
+        let pins = &state.sessions.get(&Number(session)).unwrap().pins;
         let (agent, persona) = self.model.pins.get(&session).cloned().unwrap_or_default();
         assert_eq!(pins.agent.as_ref().map(|agent| agent.name.clone()), agent);
         let found = match &pins.persona {
