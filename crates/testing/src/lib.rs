@@ -4,3 +4,4 @@
 //! end.
 
 pub mod postgres;
+pub mod proxy;

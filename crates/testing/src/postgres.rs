@@ -17,6 +17,16 @@ const READY_MAX: Duration = Duration::from_secs(60);
 /// The user that owns everything in the cluster. It has no password: the cluster listens on the loopback address only.
 const USER: &str = "segue";
 
+/// The password of a cluster that asks for one.
+const PASSWORD: &str = "right";
+
+/// Whether a cluster asks for a password.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Access {
+    Trusted,
+    Password,
+}
+
 /// Why a cluster could not be started.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -123,6 +133,15 @@ struct Owner {
 impl Cluster {
     /// Starts a cluster on a free port and waits until it answers.
     pub fn start(durability: Durability) -> Result<Self, Error> {
+        Self::begin(durability, Access::Trusted)
+    }
+
+    /// Starts a cluster whose user has a password: `right`.
+    pub fn with_passwords() -> Result<Self, Error> {
+        Self::begin(Durability::Fast, Access::Password)
+    }
+
+    fn begin(durability: Durability, access: Access) -> Result<Self, Error> {
         let bin = find_binaries().ok_or(Error::Missing)?;
         let owner = owner()?;
         let folder = tempfile::Builder::new().prefix("segue-postgres-").tempdir()?;
@@ -130,16 +149,20 @@ impl Cluster {
         if let Some(owner) = owner {
             chown(folder.path(), Some(owner.user), Some(owner.group))?;
         }
-        let initdb = program(&bin, "initdb", owner, folder.path())
-            .args([
-                "--no-sync",
-                "--auth=trust",
-                "--encoding=UTF8",
-                "--locale=C",
-                "--username",
-                USER,
-                "--pgdata",
-            ])
+        let mut initdb = program(&bin, "initdb", owner, folder.path());
+        match access {
+            Access::Trusted => initdb.arg("--auth=trust"),
+            Access::Password => {
+                let file = folder.path().join("password");
+                fs::write(&file, PASSWORD)?;
+                if let Some(owner) = owner {
+                    chown(&file, Some(owner.user), Some(owner.group))?;
+                }
+                initdb.arg("--auth=scram-sha-256").arg("--pwfile").arg(file)
+            }
+        };
+        let initdb = initdb
+            .args(["--no-sync", "--encoding=UTF8", "--locale=C", "--username", USER, "--pgdata"])
             .arg(&data)
             .output()?;
         succeeded("initdb", &initdb)?;
@@ -166,6 +189,11 @@ impl Cluster {
     /// Returns the URL of a database.
     pub fn url(&self, database: &str) -> String {
         format!("postgres://{USER}@127.0.0.1:{}/{database}", self.port)
+    }
+
+    /// Returns the URL of a database, with a password.
+    pub fn url_with_password(&self, database: &str, password: &str) -> String {
+        format!("postgres://{USER}:{password}@127.0.0.1:{}/{database}", self.port)
     }
 
     /// Returns the port on the loopback address.
@@ -203,6 +231,8 @@ impl Cluster {
             if asked.success() {
                 return Ok(());
             }
+            // Not in a tight loop: the server needs the processor more.
+            Command::new("sleep").arg("0.1").status()?;
         }
         let log = fs::read_to_string(self.folder.path().join("log")).unwrap_or_default();
         Err(Error::Failed { program: "postgres".to_owned(), why: log })
@@ -271,7 +301,7 @@ fn spawn(
 
 fn program(bin: &Path, name: &str, owner: Option<Owner>, folder: &Path) -> Command {
     let mut command = Command::new(bin.join(name));
-    command.current_dir(folder).env("LC_ALL", "C");
+    command.current_dir(folder).env("LC_ALL", "C").env("PGPASSWORD", PASSWORD);
     if let Some(owner) = owner {
         command.uid(owner.user).gid(owner.group);
     }

@@ -17,10 +17,13 @@ fn places_where_nothing_can_be_kept() {
          replay talk.jsonl --store sqlite:folder
          replay talk.jsonl --store sqlite:
          replay talk.jsonl --store log.db
-         replay talk.jsonl --store postgres://me:secret@127.0.0.1:1/segue
          scopes --store sqlite:file"
     ));
     assert_eq!(fs::read(world.path("file")).unwrap(), b"just a file");
+    let url = "postgres://me:s3cret@127.0.0.1:1/segue";
+    let refused = world.run(&["scopes", "--store", url]).expect_code(2);
+    assert!(refused.err.contains("error: PostgreSQL cannot be reached"), "{}", refused.seen());
+    assert!(!refused.err.contains("s3cret"), "{}", refused.seen());
 }
 
 /// A folder that is somebody else's, and a store in it.
