@@ -16,12 +16,14 @@ SUITES = [
     ("openai-agents", "agents_sdk.py", "python"),
     ("codex", "codex.py", "python"),
     ("schemathesis", "schema.py", "python"),
+    ("a real model", "with_a_model.py", "model"),
+    ("docs/serve.md", "guide.py", "python"),
 ]
 
 
 def main():
     folder = pathlib.Path(sys.argv[1])
-    missing = {"python": os.environ.get("NO_PYTHON"), "node": os.environ.get("NO_NODE")}
+    missing = {name: os.environ.get(f"NO_{name.upper()}") for name in ("python", "node", "model")}
     only = set(sys.argv[2:])
     shutil.rmtree(folder, ignore_errors=True)
     results = []
