@@ -52,6 +52,10 @@ pub fn outcome(line: usize, outcome: &Outcome, other: Option<&Other>) -> Value {
         "control_model": outcome.control_model(),
         "options": outcome.options(),
     });
+    if let (Value::Object(fields), Some(suggestion)) = (&mut value, outcome.suggestion()) {
+        let answers: Vec<_> = suggestion.options.iter().map(|choice| choice.answer).collect();
+        fields.insert("suggestion".to_owned(), json!(answers));
+    }
     if let (Value::Object(fields), Some(other)) = (&mut value, other) {
         let against = json!({
             "policy": other.policy,

@@ -242,6 +242,8 @@ pub enum Reason {
         /// The answer.
         answer: Answer,
     },
+    /// The agent's last message asked something, and this answers it.
+    AnswersAgent,
     /// The user took the rotation back, in words.
     Objected,
     /// The message belongs to the session before the rotation: it was a mistake.

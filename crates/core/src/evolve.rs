@@ -220,8 +220,8 @@ fn ask(state: &mut State, entry: &Record, asked: &Asked) -> Result<(), Misfit> {
     let before = open.messages.saturating_sub(1);
     let (segment, clock) = (open.number, state.clock);
     let extras = extras_mut(state);
-    let Asked { held, cause, older, intent } = *asked;
-    extras.question = Some(Question { held, segment, before, cause, older, intent });
+    let Asked { held, cause, older, intent, manner } = *asked;
+    extras.question = Some(Question { held, segment, before, cause, older, intent, manner });
     extras.asked_at = Some(clock);
     Ok(())
 }

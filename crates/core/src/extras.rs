@@ -7,6 +7,8 @@ use crate::Timestamp;
 use crate::decision::Cause;
 use crate::entry::Seq;
 use crate::memory::Memory;
+use crate::observed::Answer;
+use crate::policy::Manner;
 use crate::retention::Farewell;
 use crate::segment;
 use crate::session::Number;
@@ -119,9 +121,20 @@ pub struct Question {
     /// What the message is to the open task, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub intent: Option<MessageIntent>,
+    /// Whether the message waits for the answer.
+    #[serde(default, skip_serializing_if = "Manner::is_hold")]
+    pub manner: Manner,
 }
 
 impl Question {
+    /// Tells whether a message can answer it. Who goes on after an offer just goes on.
+    pub fn takes(&self, answer: Answer) -> bool {
+        match (self.manner, answer) {
+            (Manner::Propose, Answer::Continue) => false,
+            (Manner::Propose, Answer::Fresh | Answer::Older) | (Manner::Hold, _) => true,
+        }
+    }
+
     /// Returns the place at which "fresh" cuts the session in two.
     pub fn cut(&self) -> Cut {
         Cut { message: self.held, segment: self.segment, before: vec![(self.segment, self.before)] }

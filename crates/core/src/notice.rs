@@ -94,6 +94,14 @@ pub enum Notice {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         older: Option<Number>,
     },
+    /// The message goes on, and may begin a session of its own.
+    Offer {
+        /// The session that it goes on in.
+        session: Number,
+        /// An older session that it may belong to.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        older: Option<Number>,
+    },
     /// The user answered: the message stays.
     Stays {
         /// The session.

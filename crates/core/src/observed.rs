@@ -18,6 +18,12 @@ pub struct Observed {
     /// How the message reads as an answer to a question of ours.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub answer: Option<Answer>,
+    /// Whether its words show what it goes on with.
+    #[serde(skip_serializing_if = "Grounds::is_none")]
+    pub grounds: Grounds,
+    /// Whether it answers what the agent asked.
+    #[serde(skip_serializing_if = "Answers::is_nothing")]
+    pub answers: Answers,
     /// Whether it takes back a rotation, in words.
     #[serde(skip_serializing_if = "Objection::is_absent")]
     pub objection: Objection,
@@ -146,6 +152,41 @@ impl Answer {
     /// Finds an answer by the id of its option.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|answer| answer.name() == name)
+    }
+}
+
+/// Whether the words of a message show what it goes on with. "Evening" may go on with anything: past the window of activity that
+/// does not count as the same topic.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Grounds {
+    /// They do.
+    Words,
+    /// They do not.
+    #[default]
+    None,
+}
+
+impl Grounds {
+    fn is_none(&self) -> bool {
+        *self == Self::None
+    }
+}
+
+/// Whether a message answers what the agent asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Answers {
+    /// The agent's last message asked something, and this may be the answer.
+    Agent,
+    /// Nothing was asked, or it is about something else.
+    #[default]
+    Nothing,
+}
+
+impl Answers {
+    fn is_nothing(&self) -> bool {
+        *self == Self::Nothing
     }
 }
 

@@ -4,6 +4,7 @@ use crate::observed::Share;
 use jiff::SignedDuration;
 use jiff::civil::Time;
 use jiff::tz::TimeZone;
+use serde::{Deserialize, Serialize};
 
 /// What `/new` does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -96,7 +97,24 @@ pub struct Shift {
 
 impl Default for Shift {
     fn default() -> Self {
-        Self { threshold: Share::new(0.6), cooldown: SignedDuration::from_mins(2) }
+        Self { threshold: Share::new(0.65), cooldown: SignedDuration::from_mins(1) }
+    }
+}
+
+/// How the user is asked where a message belongs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Manner {
+    /// The message goes on and is answered, with an offer to begin a session with it.
+    Propose,
+    /// The message is held until there is an answer.
+    #[default]
+    Hold,
+}
+
+impl Manner {
+    pub(crate) fn is_hold(&self) -> bool {
+        *self == Self::Hold
     }
 }
 
@@ -107,11 +125,14 @@ pub struct Question {
     pub threshold: Share,
     /// The time between two questions.
     pub cooldown: SignedDuration,
+    /// How; only `layered` proposes.
+    pub manner: Manner,
 }
 
 impl Default for Question {
     fn default() -> Self {
-        Self { threshold: Share::new(0.45), cooldown: SignedDuration::from_mins(10) }
+        let (threshold, cooldown) = (Share::new(0.45), SignedDuration::from_mins(2));
+        Self { threshold, cooldown, manner: Manner::Propose }
     }
 }
 
@@ -151,7 +172,7 @@ impl Rule {
 
 /// The version of the rules, which decision records carry: it changes when the same evidence would be decided
 /// otherwise.
-pub const RULES_VERSION: u32 = 1;
+pub const RULES_VERSION: u32 = 2;
 
 /// How many sessions of a scope are listed, the active one included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

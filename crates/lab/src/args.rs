@@ -45,6 +45,16 @@ The same data gives the same bytes.")]
     Decisions(Decisions),
     /// What boundaries, lists and messages cost in a large scope, beside a small one
     Flat(Flat),
+    /// Judge streams of real conversations and play them through the whole engine: how good is it?
+    #[command(after_help = "\
+Example:
+  segue-lab quality streams.dev.jsonl
+  segue-lab quality streams.dev.jsonl --set lifecycle.shift.threshold=0.9 --worst 50
+
+A stream is several conversations of one person, one after the other:
+{\"id\",\"lang\",\"kind\",\"turns\":[{\"role\",\"text\",\"at\",\"boundary\",\"conv\",\"returns_to\",\"hard\"}]}.
+Intervals hold 95 of 100 draws of streams.")]
+    Quality(Quality),
     /// Ask for archived sessions: is the right one found? Takes sets like eval/en/recall.jsonl
     Recall {
         /// The sets
@@ -87,6 +97,23 @@ pub struct Decisions {
     #[arg(long, value_name = "NAME")]
     pub policy: Option<String>,
     /// Show each decision that was no plain continue
+    #[arg(long)]
+    pub show: bool,
+}
+
+/// `segue-lab quality`.
+#[derive(Debug, ClapArgs)]
+pub struct Quality {
+    /// Streams, one JSON object a line
+    #[arg(required = true)]
+    pub files: Vec<PathBuf>,
+    /// A setting, as KEY=VALUE; may be said again
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
+    /// How many of the worst mistakes are shown
+    #[arg(long, value_name = "COUNT", default_value_t = 20)]
+    pub worst: usize,
+    /// Show what was done with each message
     #[arg(long)]
     pub show: bool,
 }

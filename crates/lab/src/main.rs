@@ -27,6 +27,7 @@ fn run(args: Args) -> anyhow::Result<()> {
         Command::Classifier(options) => commands::classifier::run(&options),
         Command::Decisions(options) => runtime.block_on(commands::decisions::run(&common, &options)),
         Command::Flat(options) => runtime.block_on(commands::flat::run(&common, &options)),
+        Command::Quality(options) => runtime.block_on(commands::quality::run(&common, &options)),
         Command::Recall { files } => runtime.block_on(commands::recall::run(&common, &files)),
     }
 }

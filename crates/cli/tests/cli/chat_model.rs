@@ -10,7 +10,7 @@ const SCOPE: &str = "agent:main:cli:direct:me";
 const STORE: &str = "sqlite:chat.db";
 
 /// Settings under which [`JUMP`] is asked about, and not simply followed.
-pub const ASKS: &str = "lifecycle.shift.threshold = 0.999\nlifecycle.question.threshold = 0.3\n";
+pub const ASKS: &str = "lifecycle.shift.threshold = 0.999\nlifecycle.question = \"hold\"\n";
 
 /// A conversation that jumps at its end.
 pub const JUMP: &str = "\

@@ -9,10 +9,11 @@ use crate::entry::{Asked, Body};
 use crate::extras::HEARD_MAX;
 use crate::message::{Message, Role};
 use crate::notice::{Notice, Reversal, Stake};
-use crate::observed::{Answer, Mentioned, Objection, Observed};
-use crate::policy::{AutoRoute, Mode, Policy};
+use crate::observed::{Answer, Mentioned, Objection, Observed, Share};
+use crate::policy::{AutoRoute, Manner, Mode, Policy, Rule};
 use crate::refusal::Refusal;
 use crate::rules::{Errand, Scales, Weighed, weigh};
+use crate::segment;
 use crate::session::Number;
 use crate::state::State;
 use crate::undo::Boundary;
@@ -23,8 +24,9 @@ const REVERSAL_MESSAGES_MAX: u32 = HEARD_MAX - 1;
 /// The same, where only what later messages are about speaks for it: who has stayed with the new topic meant it.
 const EVIDENCE_MESSAGES_MAX: u32 = 1;
 
-/// How surely a message must belong to the session before.
+/// How surely a message must belong to the session before, and how surely at most to this one.
 const BELONGS_BEFORE: f64 = 0.8;
+const BELONGS_HERE: f64 = 0.5;
 
 /// How many times less likely it must be that it does not belong there than that it does not belong here.
 const SURER: f64 = 5.0;
@@ -47,6 +49,8 @@ pub(super) enum Route {
     Answer(Answer),
     /// It takes the last rotation back.
     TakeBack(Reversal),
+    /// It belongs to the session before the last rotation. What began the session was answered since, and stays there.
+    Return(Number, Share),
     /// It asks for a new session in words.
     StartOver(String),
     /// It names an earlier session in plain words.
@@ -64,11 +68,13 @@ impl Route {
     pub(super) fn of(situation: Situation<'_>) -> Result<Self, Refusal> {
         let Situation { state, policy, observed, now } = situation;
         let Some(open) = &state.open else { return Ok(Self::First) };
-        if let (Some(_), Some(answer)) = (&state.extras.question, observed.answer) {
+        if let (Some(question), Some(answer)) = (&state.extras.question, observed.answer)
+            && question.takes(answer)
+        {
             return Ok(Self::Answer(answer));
         }
-        if let Some(by) = reversal(state, observed) {
-            return Ok(Self::TakeBack(by));
+        if let Some(route) = reversal(state, open, observed) {
+            return Ok(route);
         }
         if let Some(phrase) = &observed.start_over {
             return Ok(Self::StartOver(phrase.clone()));
@@ -76,7 +82,7 @@ impl Route {
         if let Some(mentioned) = &observed.mentioned
             && policy.mode != Mode::Legacy
             && mentioned.session != open.session
-            && state.list().any(|(number, _)| number == mentioned.session)
+            && state.all().any(|(number, _)| number == mentioned.session)
         {
             return Ok(Self::BackTo(mentioned.clone()));
         }
@@ -98,7 +104,7 @@ impl Route {
     pub(super) fn opens_session(&self) -> bool {
         match self {
             Self::First | Self::Answer(Answer::Continue | Answer::Older) | Self::TakeBack(_) => false,
-            Self::Stay(_) | Self::BackTo(_) => false,
+            Self::Stay(_) | Self::BackTo(_) | Self::Return(..) => false,
             Self::Answer(Answer::Fresh) | Self::StartOver(_) => true,
             Self::Task(route) => route.opens_session(),
             Self::Weighed(weighed) => matches!(weighed.action, Action::New | Action::NewCarryOver),
@@ -123,7 +129,11 @@ pub(super) fn on_user_message(
         Route::Answer(answer) => answer::spoken(builder, message, answer, signals),
         Route::TakeBack(by) => rejoin(builder, message, signals, by),
         Route::StartOver(phrase) => start_over::start_over(builder, message, &phrase, signals),
-        Route::BackTo(mentioned) => back_to::back_to(builder, message, &mentioned, signals),
+        Route::BackTo(mentioned) => back_to::named(builder, message, &mentioned, signals),
+        Route::Return(before, belongs) => {
+            let reason = Reason::BelongsBefore { session: before, belongs };
+            back_to::back_to(builder, message, (before, Cause::Semantic, reason), signals)
+        }
         Route::Task(route) => task::on_user_message::on_user_message(builder, message, signals, *route),
         Route::Stay(reason) => go_on(builder, message, signals, stay(reason)),
         Route::Weighed(weighed) => match weighed.action {
@@ -160,7 +170,7 @@ pub(super) fn go_on(
     builder.close(verdict.observing(signals.observed).about(Some(about)))
 }
 
-/// Holds the message where it was sent, and asks.
+/// Asks where a message belongs: holds it where it was sent, or lets it go on there and offers a session of its own.
 fn ask(
     mut builder: DecisionBuilder<'_>,
     message: &Message,
@@ -175,8 +185,22 @@ fn ask(
     };
     let held = builder.draft.push(Body::Message(Role::User, message.clone()))?;
     let older = weighed.older.filter(|older| builder.live(*older).is_ok());
-    builder.draft.push(Body::Asked(Asked { held, cause: weighed.cause, older, intent: None }))?;
-    let verdict = Verdict::of(weighed, session).notice(Notice::Question { session, stake, older });
+    // A conversation that is stuck would stay so.
+    let manner = match (builder.policy.rule, stake) {
+        (Rule::Layered, Stake::Topic | Stake::Pause { .. }) => builder.policy.question.manner,
+        _ => Manner::Hold,
+    };
+    builder.draft.push(Body::Asked(Asked { held, cause: weighed.cause, older, intent: None, manner }))?;
+    let verdict = match manner {
+        Manner::Hold => Verdict::of(weighed, session).notice(Notice::Question { session, stake, older }),
+        Manner::Propose => {
+            let action = match weighed.cause {
+                Cause::Temporal => Action::ContinueReinject,
+                _ => Action::Continue,
+            };
+            Verdict::of(Weighed { action, ..weighed }, session).notice(Notice::Offer { session, older })
+        }
+    };
     builder.close(verdict.observing(signals.observed).about(Some(held)))
 }
 
@@ -185,8 +209,8 @@ fn gap_ms(builder: &DecisionBuilder<'_>) -> i64 {
     builder.state().open.as_ref().map_or(0, |open| crate::freshness::Silence::of(open, now).gap_ms)
 }
 
-/// Tells whether a message takes back the rotation that its session began with (M-E2).
-fn reversal(state: &State, observed: &Observed) -> Option<Reversal> {
+/// Tells whether a message takes back the rotation that its session began with (M-E2), or goes back to the session before it.
+fn reversal(state: &State, open: &segment::Open, observed: &Observed) -> Option<Route> {
     let rotation = state.extras.rotation.as_ref()?;
     let Some(Boundary::Created { from, to, .. }) = state.boundaries.last() else { return None };
     if (*from, *to) != (rotation.from, rotation.to)
@@ -199,16 +223,19 @@ fn reversal(state: &State, observed: &Observed) -> Option<Reversal> {
         return None;
     }
     if observed.objection != Objection::Absent {
-        return Some(Reversal::User);
+        return Some(Route::TakeBack(Reversal::User));
     }
     // Only what was decided by meaning is taken back by meaning.
     let before = observed.before?;
     if rotation.cause != Cause::Semantic || rotation.heard > EVIDENCE_MESSAGES_MAX {
         return None;
     }
-    let here = observed.meaning.belongs?;
+    let here = observed.meaning.belongs.filter(|here| here.value() < BELONGS_HERE)?;
     let surer = before.rest().value() * SURER < here.rest().value();
-    (before.value() > BELONGS_BEFORE && surer).then_some(Reversal::Evidence)
+    (before.value() > BELONGS_BEFORE && surer).then(|| match open.messages > rotation.heard {
+        true => Route::Return(rotation.from, before),
+        false => Route::TakeBack(Reversal::Evidence),
+    })
 }
 
 /// Takes the rotation back: what was said since belongs to the session before, in order.

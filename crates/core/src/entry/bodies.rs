@@ -5,6 +5,7 @@ use crate::decision::Cause;
 use crate::digest::Digest;
 use crate::entry::Seq;
 use crate::message::MessageId;
+use crate::policy::Manner;
 use crate::segment;
 use crate::session::{Id, Number, Title};
 use crate::span::Spans;
@@ -112,6 +113,9 @@ pub struct Asked {
     /// What the message is to the open task, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub intent: Option<MessageIntent>,
+    /// Whether the message waits for the answer.
+    #[serde(default, skip_serializing_if = "Manner::is_hold")]
+    pub manner: Manner,
 }
 
 /// A session's own control model.

@@ -56,6 +56,7 @@ fn wordless() -> Vec<Body> {
             cause,
             older: Some(one),
             intent: Some(MessageIntent::Modification),
+            manner: crate::policy::Manner::Hold,
         }),
         Body::Answered,
         Body::Task(TaskStep::new(one, Change::Flushed)),

@@ -6,14 +6,14 @@ use crate::evidence::{Evidence, Health, Intent, Pause, Window};
 use crate::freshness::Silence;
 use crate::matrix;
 use crate::notice::Limit;
-use crate::observed::Observed;
+use crate::observed::{Answers, Observed};
 use crate::policy::Adaptive;
 use jiff::SignedDuration;
 
 pub(super) fn weigh(scales: &Scales<'_>, observed: &Observed) -> Weighed {
     let silence = Silence::of(scales.open, scales.now);
     let limits = limits(scales, observed);
-    if silence.gap > limits.new_after {
+    if silence.gap > limits.new_after && observed.answers == Answers::Nothing {
         return Weighed::expired("adaptive/expiry", silence, Limit::window(limits.new_after));
     }
     by_matrix(scales, observed, silence)
@@ -30,7 +30,8 @@ pub(super) fn limits(scales: &Scales<'_>, observed: &Observed) -> Adaptive {
 /// Asks the matrix.
 pub(super) fn by_matrix(scales: &Scales<'_>, observed: &Observed, silence: Silence) -> Weighed {
     let limits = limits(scales, observed);
-    let pause = if silence.gap >= limits.ask_from {
+    // An answer is no less one in the morning.
+    let pause = if silence.gap >= limits.ask_from && observed.answers == Answers::Nothing {
         Pause::Long
     } else if silence.gap >= limits.reinject_from {
         Pause::Medium
@@ -53,6 +54,9 @@ pub(super) fn by_matrix(scales: &Scales<'_>, observed: &Observed, silence: Silen
             let limit_ms = i64::try_from(limit.as_millis()).unwrap_or(i64::MAX);
             reasons.push(Reason::Paused { gap_ms: silence.gap_ms, limit_ms, since: silence.since });
         }
+    }
+    if observed.answers == Answers::Agent {
+        reasons.push(Reason::AnswersAgent);
     }
     reasons.extend(about(observed));
     if observed.window.band != Window::Healthy {

@@ -117,7 +117,7 @@ pub fn weigh(scales: &Scales<'_>, observed: &Observed) -> Weighed {
         match (scales.policy.rule, scales.errand) {
             (Rule::Segmented, _) => segmented::weigh(scales, observed),
             (Rule::Adaptive, _) => adaptive::weigh(scales, observed),
-            (Rule::Task, _) | (Rule::Layered, Errand::Open) => task::weigh(scales),
+            (Rule::Task, _) | (Rule::Layered, Errand::Open) => task::weigh(scales, observed),
             (Rule::Layered, Errand::None) => layered::weigh(scales, observed),
         }
     };

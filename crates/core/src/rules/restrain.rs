@@ -15,7 +15,8 @@ pub(super) fn restrain(scales: &Scales<'_>, observed: &Observed, weighed: Weighe
     let by_meaning = weighed.action == Action::New && weighed.cause == Cause::Semantic;
     let asked = since(scales.extras.asked_at, scales.policy.question.cooldown);
     // Who comes back to something is offered the way back, not a new session.
-    if by_meaning
+    let asks_about_meaning = weighed.action == Action::Ask && weighed.cause == Cause::Semantic;
+    if (by_meaning || asks_about_meaning)
         && asked.is_none()
         && let Some(earlier) = observed.earlier
     {

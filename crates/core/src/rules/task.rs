@@ -5,8 +5,9 @@ use super::{Scales, Weighed};
 use crate::decision::{Action, Cause, Confidence, Reason};
 use crate::freshness::Silence;
 use crate::notice::Limit;
+use crate::observed::{Answers, Observed};
 
-pub(super) fn weigh(scales: &Scales<'_>) -> Weighed {
+pub(super) fn weigh(scales: &Scales<'_>, observed: &Observed) -> Weighed {
     let silence = Silence::of(scales.open, scales.now);
     let limits = scales.policy.tasks;
     if silence.gap > limits.stale_timeout {
@@ -14,6 +15,9 @@ pub(super) fn weigh(scales: &Scales<'_>) -> Weighed {
     }
     let limit_ms = i64::try_from(limits.idle_timeout.as_millis()).unwrap_or(i64::MAX);
     let Silence { gap_ms, since, .. } = silence;
+    if silence.gap > limits.idle_timeout && observed.answers == Answers::Agent {
+        return Weighed::go_on("task/answer", vec![Reason::AnswersAgent]);
+    }
     if silence.gap > limits.idle_timeout {
         let reasons = vec![Reason::Paused { gap_ms, limit_ms, since }];
         return Weighed {

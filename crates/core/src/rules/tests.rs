@@ -4,7 +4,10 @@ use super::*;
 use crate::digest::Digest;
 use crate::entry::Seq;
 use crate::evidence::{Health, Semantic, Window};
-use crate::observed::{Condition, Earlier, Filling, LastWord, Meaning, Patience, Share, Work};
+use crate::observed::{
+    Answers, Condition, Earlier, Filling, Grounds, LastWord, Meaning, Patience, Share, Work,
+};
+use crate::policy::Manner;
 use crate::session;
 use jiff::SignedDuration;
 
@@ -41,6 +44,7 @@ impl Case {
             _ => Semantic::Medium,
         };
         self.observed.meaning = Meaning { band, belongs: Some(belongs), evidence: String::new() };
+        self.observed.grounds = Grounds::Words;
         self
     }
 
@@ -177,6 +181,44 @@ fn c11_open_work_survives_the_night() {
     assert_eq!(Case::new(Rule::Layered).after(hours(24)).action(), (Action::New, Cause::Temporal));
 }
 
+/// M-B2: past the window the words decide under `layered`; 000 to the letter does not ask them.
+#[test]
+fn m_b2_the_same_topic_after_a_night_goes_on_with_an_offer() {
+    let night = SignedDuration::from_hours(14);
+    let at = |rule, shifts| Case::new(rule).shifts(shifts).after(night).action();
+    assert_eq!(at(Rule::Layered, 0.49), (Action::Ask, Cause::Temporal));
+    assert_eq!(at(Rule::Layered, 0.5), (Action::New, Cause::Temporal));
+    assert_eq!(at(Rule::Segmented, 0.01), (Action::New, Cause::Temporal));
+    let mut case = Case::new(Rule::Layered).shifts(0.01).after(night);
+    case.observed.grounds = Grounds::None;
+    assert_eq!(case.action(), (Action::New, Cause::Temporal), "nothing to tell");
+}
+
+/// an answer to the agent's question goes on in the morning, except under 000 to the letter.
+#[test]
+fn x13_an_answer_goes_on_in_the_morning() {
+    for (_, rule) in Rule::ALL {
+        let mut case = Case::new(*rule).after(SignedDuration::from_hours(30));
+        case.observed.answers = Answers::Agent;
+        match rule {
+            Rule::Segmented => assert_eq!(case.action(), (Action::New, Cause::Temporal)),
+            Rule::Adaptive => assert_eq!(case.action(), (Action::ContinueReinject, Cause::Temporal)),
+            Rule::Task | Rule::Layered => assert_eq!(case.action(), STAYS, "{rule:?}"),
+        }
+    }
+}
+
+/// a message that fits here, and much better elsewhere, goes on with an offer; it is not worth a question that holds it.
+#[test]
+fn r11_a_better_home_is_offered_and_never_held() {
+    let mut case = Case::new(Rule::Layered).shifts(0.2);
+    case.observed.earlier = Some(Earlier { session: Number(3), belongs: Share::new(0.99) });
+    let weighed = case.weigh();
+    assert_eq!((weighed.action, weighed.older), (Action::Ask, Some(Number(3))));
+    case.policy.question.manner = Manner::Hold;
+    assert_eq!(case.action(), STAYS);
+}
+
 /// who comes back is offered the older session instead of a new one, unless we have just asked.
 #[test]
 fn r11_a_return_is_offered() {
@@ -205,7 +247,7 @@ fn r7_stuck_asks() {
 fn r13_alternatives_say_what_would_have_tipped_it() {
     let weighed = Case::new(Rule::Layered).shifts(0.1).weigh();
     let tips: Vec<Tip> = weighed.alternatives.iter().map(|alternative| alternative.tip).collect();
-    let (border, was) = (Share::new(0.4), Share::new(0.9));
+    let (border, was) = (Share::new(0.35), Share::new(0.9));
     let silence = Tip::SilenceOver { limit_ms: 12 * 3_600_000, was_ms: 300_000 };
     assert_eq!(tips, [silence, Tip::BelongsBelow { border, was }]);
 }

@@ -121,9 +121,10 @@ impl Settings {
                 (Found::Setting(_), _) if source.withheld.contains(&path.to_string()) => {}
                 (Found::Setting(_), value) => self.put(path, plain(value), place),
                 (Found::Table, DeValue::Table(inner)) => self.add_table(source, &path, inner),
-                (Found::Table, _) => {
-                    self.problems.push(Problem::NotATable { key: path.to_string(), place });
-                }
+                (Found::Table, value) => match schema::short(&path) {
+                    Some(whole) => self.put(whole, plain(value), place),
+                    None => self.problems.push(Problem::NotATable { key: path.to_string(), place }),
+                },
                 (Found::Nothing, _) => self.unknown(&path, place),
             }
         }
@@ -153,7 +154,10 @@ impl Settings {
             let place = Place { origin: origin.clone(), spot: Spot::Whole };
             match schema::find(&path) {
                 Found::Setting(form) => self.put(path, literal(form, &text), place),
-                Found::Table => self.problems.push(Problem::NotATable { key: path.to_string(), place }),
+                Found::Table => match schema::short(&path) {
+                    Some(whole) => self.put(whole, literal(Form::Text, &text), place),
+                    None => self.problems.push(Problem::NotATable { key: path.to_string(), place }),
+                },
                 Found::Nothing => self.unknown(&path, place),
             }
         }

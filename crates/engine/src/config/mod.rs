@@ -31,7 +31,7 @@ use schema::Path;
 use segue_core::observed::Share;
 use segue_core::pins::{Temperature, Thinking, Verbosity};
 use segue_core::policy::{
-    Adaptive, AutoRoute, Backlog, Excess, Mode, Policy, Question, Rule, Segmented, Shift, Tasks,
+    Adaptive, AutoRoute, Backlog, Excess, Manner, Mode, Policy, Question, Rule, Segmented, Shift, Tasks,
 };
 use segue_core::scope;
 use std::collections::BTreeMap;
@@ -195,6 +195,7 @@ struct Overrides {
     shift_cooldown: Option<SignedDuration>,
     question_threshold: Option<Share>,
     question_cooldown: Option<SignedDuration>,
+    question_manner: Option<Manner>,
     context_window: Option<u64>,
     memory: Option<Keep>,
     retention_age: Option<Age>,
@@ -312,6 +313,7 @@ impl Config {
             question: Question {
                 threshold: pick!(question_threshold or usual.question.threshold),
                 cooldown: pick!(question_cooldown or usual.question.cooldown),
+                manner: pick!(question_manner or usual.question.manner),
             },
             backlog: pick!(backlog or usual.backlog),
             excess: pick!(excess or usual.excess),

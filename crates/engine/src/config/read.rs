@@ -66,6 +66,7 @@ impl Reader<'_> {
             question_threshold: self.share(&below(above, "lifecycle.question.threshold")),
             shift_cooldown: self.duration(&below(above, "lifecycle.shift.cooldown")),
             question_cooldown: self.duration(&below(above, "lifecycle.question.cooldown")),
+            question_manner: self.choice(&below(above, "lifecycle.question.manner"), values::MANNERS),
             memory: self.choice(&below(above, "memory.keep"), values::KEEPS),
             retention_age: self.value(
                 &below(above, "retention.age"),

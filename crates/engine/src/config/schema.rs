@@ -42,6 +42,7 @@ const KEYS: &[(&str, Form, Reach)] = &[
     ("lifecycle.shift.cooldown", Form::Text, Reach::AnyoneToo),
     ("lifecycle.question.threshold", Form::Decimal, Reach::AnyoneToo),
     ("lifecycle.question.cooldown", Form::Text, Reach::AnyoneToo),
+    ("lifecycle.question.manner", Form::Text, Reach::AnyoneToo),
     ("context.window", Form::Number, Reach::AnyoneToo),
     ("memory.keep", Form::Text, Reach::AnyoneToo),
     ("memory.dir", Form::Text, Reach::Everyone),
@@ -160,6 +161,12 @@ pub(super) fn find(path: &Path) -> Found {
         found = Found::Table;
     }
     found
+}
+
+/// Finds the setting that a word in the place of its table stands for: `question = "hold"`.
+pub(super) fn short(path: &Path) -> Option<Path> {
+    let whole = path.with("manner");
+    (path.last() == "question" && matches!(find(&whole), Found::Setting(_))).then_some(whole)
 }
 
 /// Finds the path and form of a setting by its environment variable, without the `SEGUE_`.

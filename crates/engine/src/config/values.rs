@@ -5,7 +5,7 @@ use crate::words;
 use jiff::civil::Time;
 use jiff::tz::{TimeZone, TimeZoneDatabase};
 use jiff::{SignedDuration, Span, SpanRelativeTo};
-use segue_core::policy::AutoRoute;
+use segue_core::policy::{AutoRoute, Manner};
 use serde::{Deserialize, Serialize};
 use toml::Value;
 
@@ -69,6 +69,9 @@ pub(super) fn age(value: &Value) -> Option<Age> {
         _ => duration(value).map(Age::Past),
     }
 }
+
+/// The choices of `question`.
+pub(super) const MANNERS: &[(&str, Manner)] = &[("propose", Manner::Propose), ("hold", Manner::Hold)];
 
 /// The choices of `auto_route`.
 pub(super) const AUTO_ROUTES: &[(&str, AutoRoute)] =

@@ -117,12 +117,24 @@ impl Outcome {
     /// Returns the question that the person is asked, if there is one.
     pub fn question(&self) -> Option<Question> {
         let Some(Notice::Question { older, .. }) = &self.announces else { return None };
+        Some(self.choices(self.options(), *older))
+    }
+
+    /// Returns what the person is offered besides the answer, if anything: the message goes on, and may begin a session of its
+    /// own.
+    pub fn suggestion(&self) -> Option<Question> {
+        let Some(Notice::Offer { older, .. }) = &self.announces else { return None };
+        let answers = [Answer::Fresh].into_iter().chain(older.map(|_| Answer::Older));
+        Some(self.choices(answers.collect(), *older))
+    }
+
+    fn choices(&self, answers: Vec<Answer>, older: Option<Number>) -> Question {
         let choice = |answer: Answer| {
-            let (label, command) = words::choice(self.language, answer, *older);
+            let (label, command) = words::choice(self.language, answer, older);
             Choice { answer, label, command }
         };
-        let options = self.options().into_iter().map(choice).collect();
-        Some(Question { text: self.say().unwrap_or_default(), options })
+        let options = answers.into_iter().map(choice).collect();
+        Question { text: self.say().unwrap_or_default(), options }
     }
 
     /// Lists the answers that the user can choose from, if there is a question: buttons carry their names.

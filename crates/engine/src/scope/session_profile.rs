@@ -10,7 +10,7 @@ use segue_core::message::{Message, Role};
 use segue_core::session::Number;
 use segue_core::state::State;
 use segue_signals::context::TokenCounter;
-use segue_signals::{Classifier, KEPT_MAX, Profile, Remark};
+use segue_signals::{Classifier, KEPT_MAX, Remark};
 
 /// The place from which a long session is looked at moves by so many messages.
 const STEP: u32 = 512;
@@ -47,8 +47,6 @@ impl Reader<'_> {
 #[derive(Debug, Clone)]
 pub(crate) struct SessionProfile {
     session: Number,
-    /// What the session is about.
-    pub(crate) profile: Profile,
     /// The newest messages, oldest first: as they were read, and who said what.
     recent: Vec<Remark>,
     said: Vec<(Role, String)>,
@@ -64,7 +62,6 @@ impl SessionProfile {
     fn empty(session: Number) -> Self {
         Self {
             session,
-            profile: Profile::new(),
             recent: Vec::new(),
             said: Vec::new(),
             tokens: 0,
@@ -87,7 +84,7 @@ impl SessionProfile {
             told.iter().filter_map(|told| told.message.as_ref().map(|message| (told.role, message)));
         let older = readable.clone().count().saturating_sub(KEPT_MAX);
         for (at, (role, message)) in readable.enumerate() {
-            profile.add(reader, role, message, reader.tokens(message));
+            profile.add(reader.tokens(message));
             if at >= older {
                 profile.keep(role, message);
             }
@@ -103,7 +100,7 @@ impl SessionProfile {
         for item in &added.items {
             let message = item.told.message.as_ref()?;
             let tokens = item.cost(&reader.budget());
-            profile = profile.add_written(reader, item.told.role, message, tokens)?;
+            profile = profile.add_written(item.told.role, message, tokens)?;
         }
         Some(profile)
     }
@@ -112,48 +109,33 @@ impl SessionProfile {
     ///
     /// The person's message is kept, and read when the answer to it is there: now the model waits for its context, and
     /// then nobody waits.
-    fn add_written(
-        self: Box<Self>,
-        reader: Reader<'_>,
-        role: Role,
-        message: &Message,
-        tokens: u64,
-    ) -> Option<Box<Self>> {
-        let mut profile = self.caught_up(reader)?;
+    fn add_written(self: Box<Self>, role: Role, message: &Message, tokens: u64) -> Option<Box<Self>> {
+        let mut profile = self.caught_up()?;
         match role {
             Role::User if message.bytes() <= UNREAD_BYTES_MAX => {
                 profile.unread = Some((message.clone(), tokens));
                 Some(profile)
             }
-            Role::User | Role::Assistant | Role::Tool | Role::System => {
-                profile.read(reader, role, message, tokens)
-            }
+            Role::User | Role::Assistant | Role::Tool | Role::System => profile.read(role, message, tokens),
         }
     }
 
     /// Reads what was not read yet; nothing if it is time to look from another place.
-    pub(crate) fn caught_up(mut self: Box<Self>, reader: Reader<'_>) -> Option<Box<Self>> {
+    pub(crate) fn caught_up(mut self: Box<Self>) -> Option<Box<Self>> {
         match self.unread.take() {
-            Some((message, tokens)) => self.read(reader, Role::User, &message, tokens),
+            Some((message, tokens)) => self.read(Role::User, &message, tokens),
             None => Some(self),
         }
     }
 
-    fn read(
-        mut self: Box<Self>,
-        reader: Reader<'_>,
-        role: Role,
-        message: &Message,
-        tokens: u64,
-    ) -> Option<Box<Self>> {
-        self.add(reader, role, message, tokens);
+    fn read(mut self: Box<Self>, role: Role, message: &Message, tokens: u64) -> Option<Box<Self>> {
+        self.add(tokens);
         self.keep(role, message);
         self.messages += 1;
         (Self::reach(self.messages) == self.looked_at).then_some(self)
     }
 
-    fn add(&mut self, reader: Reader<'_>, role: Role, message: &Message, tokens: u64) {
-        reader.classifier.observe(&mut self.profile, voice(role, message), &message.text);
+    fn add(&mut self, tokens: u64) {
         self.tokens += tokens;
         self.looked_at += 1;
     }

@@ -1,6 +1,7 @@
 //! What a message is to the task of its session (C-9): read from its words, unless the host says it.
 
 use crate::engine::Engine;
+use crate::scope::session_profile::SessionProfile;
 use segue_core::message::Message;
 use segue_core::observed::{IntentSource, Share, TaskReading};
 use segue_core::state::State;
@@ -8,12 +9,18 @@ use segue_core::task::assignment::Stage;
 use segue_core::task::intent::MessageIntent;
 use segue_core::task::state::StateName;
 use segue_signals::task_intent::{self, TaskContext, TaskState};
+use segue_signals::{Remark, Role, judge};
 
 impl Engine {
     /// Reads what a message is to the task of the latest session; nothing where there never was a task.
     ///
     /// A task whose words cannot be read is one without words: the message is still read.
-    pub(crate) async fn task_reading(&self, state: &State, message: &Message) -> Option<TaskReading> {
+    pub(crate) async fn task_reading(
+        &self,
+        state: &State,
+        profile: Option<&SessionProfile>,
+        message: &Message,
+    ) -> Option<TaskReading> {
         let task = state.extras.tasks.get(&state.latest()?)?;
         let words = async |seq| self.words_at(&state.scope, seq).await.ok().flatten();
         let description = words(task.described.entry()).await.unwrap_or_default();
@@ -28,11 +35,26 @@ impl Engine {
         };
         let context = TaskContext { state: signal(task.state()), task: &description, question, summary };
         let read = self.classifier.message_intent(&context, &message.text);
+        let intent = match (task.state(), intent(read.intent)) {
+            (StateName::Complete, MessageIntent::Confirmation) => MessageIntent::Confirmation,
+            (StateName::Complete, _) => after_the_end(profile, message),
+            (_, intent) => intent,
+        };
         Some(TaskReading {
-            intent: intent(read.intent),
+            intent,
             confidence: Share::new(f64::from(read.confidence.get())),
             source: IntentSource::Words,
         })
+    }
+}
+
+/// What follows a task that is complete begins another one (001, turn 5), unless it refers back or says nothing.
+fn after_the_end(profile: Option<&SessionProfile>, message: &Message) -> MessageIntent {
+    let recent = profile.map_or(&[][..], SessionProfile::recent);
+    let remark = Remark::of(Role::User, &message.text);
+    match judge::by_words(recent, &remark) {
+        Some(_) if !judge::refers_back(recent, &remark) => MessageIntent::NewTask,
+        Some(_) | None => MessageIntent::Modification,
     }
 }
 

@@ -161,7 +161,7 @@ impl Engine {
         let mut observed = self.observe(turn, prior, profile, message).await;
         observed.task = match intent {
             Some(intent) => Some(stated(intent)),
-            None => self.task_reading(prior, message).await,
+            None => self.task_reading(prior, profile, message).await,
         };
         if let Opinion::Open = opinion
             && let Some(doubt) = self.doubt(turn, prior, profile, message, &observed).await

@@ -8,3 +8,4 @@ mod naming;
 pub(crate) mod observe;
 pub(crate) mod opinion;
 pub mod request;
+mod returns;

@@ -18,7 +18,7 @@ impl Engine {
         let name = goes_back_to(text)?;
         let latest = state.latest()?;
         let mut others: Vec<Number> =
-            state.list().map(|(number, _)| number).filter(|number| *number != latest).collect();
+            state.all().map(|(number, _)| number).filter(|number| *number != latest).collect();
         others.sort_by_key(|number| Reverse((state.updated_at(*number), *number)));
         // Who names the session in which they are wants to stay.
         let mut best = name.fits(&self.what_it_is_about(state, latest, None).await);

@@ -4,7 +4,7 @@
 use crate::engine::{Engine, Turn};
 use crate::recall::embeddings::away;
 use crate::scope::Entered;
-use crate::scope::session_profile::{SessionProfile, speaker, voice};
+use crate::scope::session_profile::{SessionProfile, voice};
 use crate::words::Language;
 use jiff::SignedDuration;
 use segue_core::decision::Cause;
@@ -12,11 +12,10 @@ use segue_core::evidence::{Health, Semantic, Window};
 use segue_core::freshness::Silence;
 use segue_core::message::Message;
 use segue_core::observed::{
-    Ailment, Answer, Condition, Earlier, Filling, LastWord, Meaning, Objection, Observed, Patience, Share,
-    Work,
+    Ailment, Answer, Answers, Condition, Filling, Grounds, LastWord, Meaning, Objection, Observed, Patience,
+    Share, Work,
 };
-use segue_core::policy::{AutoRoute, Mode, Policy};
-use segue_core::session::Number;
+use segue_core::policy::{AutoRoute, Manner, Mode, Policy};
 use segue_core::state::State;
 use segue_signals::context::{ContextBand, judge_use};
 use segue_signals::health::{Finding, HealthState, Symptoms, judge_health};
@@ -24,17 +23,8 @@ use segue_signals::intent::{ExplicitIntent, explicit_intent};
 use segue_signals::judge::{self, Shift, Stage};
 use segue_signals::semantic::{Band, Relevance};
 use segue_signals::summary::{Summary, SummaryLanguage};
-use segue_signals::{Profile, Remark, Role, answer, objection, time, work};
+use segue_signals::{Remark, Role, answer, objection, time, work};
 use std::sync::Arc;
-
-/// How many other sessions a message is compared with when it does not belong to the latest one.
-const EARLIER_MAX: usize = 5;
-
-/// How many of another session's newest messages it is compared with.
-const EARLIER_MESSAGES_MAX: usize = 64;
-
-/// From this probability on a message belongs to an earlier session.
-const BELONGS: f64 = 0.7;
 
 /// How many messages after a rotation the session before it is still looked at.
 const WATCHED_MESSAGES_MAX: u32 = 3;
@@ -48,7 +38,7 @@ impl Engine {
         state: &State,
     ) -> Option<&'a SessionProfile> {
         let known = entered.profile.take();
-        entered.profile = match known.and_then(|profile| profile.caught_up(self.reader())) {
+        entered.profile = match known.and_then(|profile| profile.caught_up()) {
             Some(profile) => Some(profile),
             None => self.read_profile(state).await,
         };
@@ -84,10 +74,13 @@ impl Engine {
             },
             ..Observed::default()
         };
-        if state.extras.question.is_some() {
-            observed.answer = match answer::read_answer(text).map(answered) {
-                Some(answer) => Some(answer),
-                None => self.answer_by_name(state, text).await,
+        if let Some(question) = &state.extras.question {
+            let answer = answer::read_answer(text).map(answered);
+            // What follows an offer may answer the agent: "2" and "no" are not for us.
+            observed.answer = match (question.manner, answer) {
+                (Manner::Propose, answer) => answer.filter(|_| names_a_fresh_start(text)),
+                (Manner::Hold, Some(answer)) => Some(answer),
+                (Manner::Hold, None) => self.answer_by_name(state, text).await,
             };
         }
         observed.mentioned = self.mentioned(state, text).await;
@@ -116,20 +109,23 @@ impl Engine {
     ) {
         let now = state.effective(turn.at);
         let gap = state.open.as_ref().map_or(SignedDuration::ZERO, |open| Silence::of(open, now).gap);
-        let recent = profile.recent();
+        let (recent, message) = (profile.recent(), Remark::of(Role::User, text));
         // A session that holds nothing but the wish for it is about nothing yet.
         let has_begun = profile.said().iter().any(|(_, said)| !wishes_to_start_over(said));
         let shift = match has_begun {
-            true => self.shift(recent, Remark::of(Role::User, text)).await,
+            true => self.shift(recent, message.clone()).await,
             false => None,
         };
         observed.meaning = meaning(match shift {
-            Some(shift) => {
-                let evidence = self.classifier.evidence(&profile.profile, text);
-                Relevance::scored(shift.after(gap).complement(), evidence)
-            }
+            Some(shift) => Relevance::scored(shift.after(gap).complement(), judge::evidence(recent, text)),
             None => Relevance::unknown("too little text to tell"),
         });
+        if judge::answers(recent, &message, shift) {
+            observed.answers = Answers::Agent;
+        }
+        if judge::is_grounded(recent, &message) {
+            observed.grounds = Grounds::Words;
+        }
         let used = judge_use(profile.tokens_with(self.reader(), text), turn.window);
         observed.window = Filling {
             band: match used.band {
@@ -161,6 +157,21 @@ impl Engine {
         };
     }
 
+    /// Compares a message with other sessions, where that can matter: with the one before a rotation, and with earlier ones if
+    /// it may not belong to the latest.
+    async fn compare(&self, state: &State, text: &str, observed: &mut Observed) {
+        let watched =
+            state.extras.rotation.as_ref().filter(|rotation| {
+                rotation.cause == Cause::Semantic && rotation.heard <= WATCHED_MESSAGES_MAX
+            });
+        if let Some(rotation) = watched {
+            observed.before = self.belongs(state, rotation.from, text).await;
+        }
+        if let Some(here) = observed.meaning.belongs {
+            observed.earlier = self.earlier(state, here, text).await;
+        }
+    }
+
     /// Judges whether something new begins, in stages: the encoder is asked where words are not sure, away from the threads
     /// that answer.
     async fn shift(&self, recent: &[Remark], message: Remark) -> Option<Shift> {
@@ -171,43 +182,6 @@ impl Engine {
         let (embedder, recent) = (Arc::clone(&self.embedder), recent.to_vec());
         let by_meaning = away(move || judge::by_meaning(&embedder, &recent, &message)).await.flatten();
         Some(by_meaning.unwrap_or(by_words))
-    }
-
-    /// Compares a message with other sessions, where that can matter: with the one before a rotation, and with
-    /// earlier ones if it does not belong to the latest.
-    async fn compare(&self, state: &State, text: &str, observed: &mut Observed) {
-        let watched =
-            state.extras.rotation.as_ref().filter(|rotation| {
-                rotation.cause == Cause::Semantic && rotation.heard <= WATCHED_MESSAGES_MAX
-            });
-        if let Some(rotation) = watched {
-            observed.before = self.belongs(state, rotation.from, text).await;
-        }
-        if observed.meaning.band != Semantic::Low {
-            return;
-        }
-        let latest = state.latest();
-        let mut others: Vec<Number> =
-            state.list().map(|(number, _)| number).filter(|number| Some(*number) != latest).collect();
-        others.sort_by_key(|number| std::cmp::Reverse((state.updated_at(*number), *number)));
-        for session in others.into_iter().take(EARLIER_MAX) {
-            let Some(belongs) = self.belongs(state, session, text).await else { continue };
-            let better = observed.earlier.is_none_or(|earlier| belongs > earlier.belongs);
-            if belongs.value() > BELONGS && better {
-                observed.earlier = Some(Earlier { session, belongs });
-            }
-        }
-    }
-
-    /// Tells how much a message belongs to a session that is not the latest.
-    async fn belongs(&self, state: &State, session: Number, text: &str) -> Option<Share> {
-        let told = self.messages(state, session, EARLIER_MESSAGES_MAX).await.ok()?;
-        let mut profile = Profile::new();
-        for told in &told {
-            self.classifier.observe(&mut profile, speaker(told.role), &told.text);
-        }
-        let relevance = self.classifier.judge(&profile, text, None).relevance;
-        relevance.score.map(|score| Share::new(f64::from(score.get())))
     }
 
     /// Summarises the latest session. Only where it is needed: most messages need none.
@@ -261,6 +235,12 @@ pub(crate) fn meaning(relevance: Relevance) -> Meaning {
         belongs: relevance.score.map(|score| Share::new(f64::from(score.get()))),
         evidence: relevance.evidence,
     }
+}
+
+/// Whether an answer says in words that a session shall begin.
+fn names_a_fresh_start(text: &str) -> bool {
+    let text = text.to_lowercase();
+    ["fresh", "new", "older", "old one", "重新", "新", "之前"].iter().any(|word| text.contains(word))
 }
 
 fn answered(answer: answer::Answer) -> Answer {

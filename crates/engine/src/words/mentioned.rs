@@ -17,6 +17,7 @@ pub(crate) fn mentioned(notice: &Notice) -> Vec<Number> {
         Notice::Shifted { previous, like, .. } => [*previous].into_iter().chain(*like).collect(),
         Notice::Question { stake: Stake::Unclear | Stake::Unfinished { .. }, .. } => Vec::new(),
         Notice::Question { session, older, .. } => [*session].into_iter().chain(*older).collect(),
+        Notice::Offer { older, .. } => older.iter().copied().collect(),
         Notice::BackTo { session, previous } => vec![*session, *previous],
         Notice::Rejoined { session, .. }
         | Notice::Resumed { session, .. }

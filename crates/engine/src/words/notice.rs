@@ -16,7 +16,8 @@ pub(super) fn notice(keys: &Keys<'_>, notice: &Notice) -> String {
             say!(l, "Started new session: {session}{pruned}", "已开始新会话：{session}{pruned}")
         }
         Notice::Expired { session, previous, gap_ms, since, limit, pruned, way_back } => {
-            let (session, gap, back) = (key(session), duration(l, *gap_ms), back(way_back, previous));
+            let (session, gap) = (key(session), duration(l, *gap_ms));
+            let back = same_topic(keys, *way_back, *previous);
             let (pruned, why) = (pruned_as_well(l, *pruned), expired(l, &gap, *limit, *since));
             say!(l, "New session {session}: {why}{pruned}.{back}", "新会话 {session}：{why}{pruned}。{back}")
         }
@@ -30,15 +31,8 @@ pub(super) fn notice(keys: &Keys<'_>, notice: &Notice) -> String {
             )
         }
         Notice::Shifted { session, previous, like, pruned, way_back } => {
-            let (session, previous, pruned) = (key(session), key(previous), pruned_as_well(l, *pruned));
-            let back = match way_back {
-                WayBack::Open => say!(
-                    l,
-                    " /undo (or \"same topic\") goes back to {previous}.",
-                    "输入 /undo（或说“同一个话题”）可回到 {previous}。"
-                ),
-                WayBack::Gone => String::new(),
-            };
+            let (session, pruned) = (key(session), pruned_as_well(l, *pruned));
+            let back = same_topic(keys, *way_back, *previous);
             let like = like.map(|like| {
                 let like = keys.of(like);
                 say!(l, " It is like {like}.", "它与 {like} 相近。")
@@ -65,6 +59,19 @@ pub(super) fn notice(keys: &Keys<'_>, notice: &Notice) -> String {
         }
         Notice::Task(notice) => tasks::notice(keys, notice),
         Notice::Question { session, stake, older } => question(keys, *session, stake, *older),
+        Notice::Offer { older: None, .. } => say!(
+            l,
+            "New topic? /fresh starts a session with this message.",
+            "新话题？输入 /fresh 可用这条消息开始新会话。"
+        ),
+        Notice::Offer { older: Some(older), .. } => {
+            let older = keys.of(*older);
+            say!(
+                l,
+                "New topic? /fresh starts a session with this message, /older takes it back to {older}.",
+                "新话题？输入 /fresh 可用这条消息开始新会话，输入 /older 可把它带回 {older}。"
+            )
+        }
         Notice::Stays { session } => {
             let session = key(session);
             say!(l, "Going on in {session}.", "在 {session} 里继续。")
@@ -340,6 +347,21 @@ pub(super) fn back(keys: &Keys<'_>, way_back: WayBack, previous: Number) -> Stri
         WayBack::Open => {
             let previous = keys.of(previous);
             say!(keys.language, " /undo goes back to {previous}.", "输入 /undo 可回到 {previous}。")
+        }
+        WayBack::Gone => String::new(),
+    }
+}
+
+/// How to go on with the session before, if that is still there.
+fn same_topic(keys: &Keys<'_>, way_back: WayBack, previous: Number) -> String {
+    match way_back {
+        WayBack::Open => {
+            let previous = keys.of(previous);
+            say!(
+                keys.language,
+                " /undo (or \"same topic\") goes back to {previous}.",
+                "输入 /undo（或说“同一个话题”）可回到 {previous}。"
+            )
         }
         WayBack::Gone => String::new(),
     }

@@ -153,6 +153,7 @@ pub fn reason(l: Language, reason: &Reason) -> String {
             };
             say!(l, "You answered our question: {answer}.", "你回答了我们的问题：{answer}。")
         }
+        Reason::AnswersAgent => say!(l, "It answers what you were asked.", "它回答了刚才问你的问题。"),
         Reason::Objected => say!(l, "You said that it is the same topic.", "你说还是同一个话题。"),
         Reason::BelongsBefore { session, belongs } => {
             let share = percent(l, *belongs);

@@ -187,6 +187,7 @@ fn reasons() -> Vec<Reason> {
         Reason::ShiftedLately { ago_ms: 120_000, cooldown_ms: 600_000 },
         Reason::AskedLately { ago_ms: 120_000, cooldown_ms: 1_800_000 },
         Reason::Answered { answer: Answer::Fresh },
+        Reason::AnswersAgent,
         Reason::Objected,
         Reason::BelongsBefore { session: Number(1), belongs: Share::new(0.85) },
         Reason::ModelAsked { name: "small".to_owned() },

@@ -4,6 +4,7 @@ use crate::world::{World, on_each};
 use jiff::SignedDuration;
 use segue_core::decision::Action;
 use segue_core::message::{Message, Role, ToolCall};
+use segue_core::session::Number;
 use segue_core::task::canonical::CommitKind;
 use segue_core::task::state::StateName;
 use segue_engine::{Inbound, Target};
@@ -135,6 +136,34 @@ fn c12_each_state_is_shown_again() {
         assert_eq!(notice, "I had finished the task:\n\nAll green.\n\nDoes this look good?");
         world.verify().await;
     });
+}
+
+/// C-14, 001 turn 5: what follows a task that is complete begins a session with the old one as its parent, unless it is a
+/// courtesy or refers back.
+#[test]
+fn c14_what_follows_a_task_that_is_complete() {
+    for (text, expected) in [
+        ("thanks!", Number(1)),
+        ("why did you put the retry logic into connect?", Number(1)),
+        ("it still fails with a timeout", Number(1)),
+        ("Now let's add connection pooling", Number(2)),
+        ("给日志加上时间戳", Number(2)),
+    ] {
+        on_each(async |world| {
+            let session = task(&world).await;
+            session.finish("All green.").await.unwrap();
+            let done = world.say("looks good").await;
+            assert_eq!(done.state, StateName::Complete);
+            let next = world.say(text).await;
+            assert_eq!(next.session, expected, "{text}: {next:?}");
+            if next.session != done.session {
+                let state = world.engine.state(&world.scope).await.unwrap();
+                let begun = state.sessions.get(&next.session).unwrap();
+                assert_eq!(begun.parent, Some(done.session));
+            }
+            world.verify().await;
+        });
+    }
 }
 
 /// A turn that a crash cut off: calls that never got a result are closed, and marked.

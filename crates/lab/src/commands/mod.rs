@@ -3,6 +3,7 @@
 pub mod classifier;
 pub mod decisions;
 pub mod flat;
+pub mod quality;
 pub mod recall;
 pub mod train;
 

@@ -40,6 +40,8 @@ pub struct Turn {
     pub wants_reply: bool,
     /// The question that the person is asked, or null.
     pub question: Option<Question>,
+    /// What the person is offered although the message goes on and is answered, or null: a session of its own for it.
+    pub suggestion: Option<Question>,
     /// What the person is told about a boundary.
     pub notice: Option<String>,
     /// What a command answers.
@@ -91,6 +93,7 @@ impl Turn {
             say: outcome.say(),
             wants_reply: outcome.wants_reply(),
             question: outcome.question().map(question),
+            suggestion: outcome.suggestion().map(question),
             notice: outcome.notice.clone(),
             reply: outcome.reply.clone(),
             reasons: outcome.reasons(),

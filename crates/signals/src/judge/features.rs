@@ -22,13 +22,13 @@ const MARKS: [Mark; 6] = [Mark::Filler, Mark::Link, Mark::Pronoun, Mark::Fresh, 
 
 /// The message, and the talk before it.
 pub(super) struct Pair<'a> {
-    message: &'a Remark,
+    pub(super) message: &'a Remark,
     users: Vec<&'a Remark>,
     all: Vec<&'a Remark>,
     /// The person's last message.
     user: &'a Remark,
     /// The assistant's answer to it, if that is the last message.
-    reply: Option<&'a Remark>,
+    pub(super) reply: Option<&'a Remark>,
 }
 
 impl<'a> Pair<'a> {

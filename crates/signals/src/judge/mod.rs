@@ -5,10 +5,12 @@
 //! has no true times: a silence is added by a rule of its own.
 
 mod embedder;
+mod evidence;
 mod features;
 mod lexicon;
 mod model;
 mod note;
+mod reference;
 mod words;
 
 use jiff::SignedDuration;
@@ -21,8 +23,10 @@ use lexicon::Mark;
 use model::Model;
 
 pub use embedder::Embedder;
+pub use evidence::evidence;
 pub use model::Damaged;
 pub(crate) use note::Note;
+pub use reference::{answers, is_grounded, nearness, refers_back};
 
 /// Beyond these the encoder would hardly change what words say.
 const CLEARLY_ON: f32 = -6.0;
@@ -31,6 +35,10 @@ const CLEARLY_NEW: f32 = 2.0;
 /// Of so short messages that lean on what was said, one in ten begins something in the streams that the models are fitted on.
 const LEANING_WORDS_MAX: f32 = 4.5;
 const LEANING_MAX: f32 = -1.0;
+/// A word or two that ask nothing answer or go on: of those in the streams one in ten begins something.
+const BRIEF_WORDS_MAX: f32 = 2.0;
+/// Who says "got it" and then much more may well begin something.
+const ACKNOWLEDGING_WORDS_MAX: f32 = 20.0;
 /// A greeting is worth an offer, and no split.
 const GREETING_MAX: f32 = 0.2;
 
@@ -85,7 +93,7 @@ impl Shift {
 #[must_use]
 pub fn by_words(recent: &[Remark], message: &Remark) -> Option<Shift> {
     let pair = Pair::of(recent, message).filter(|_| tells(message))?;
-    let logit = within_bounds(message, Model::builtin().ok()?.by_words(&pair.words()));
+    let logit = within_bounds(&pair, Model::builtin().ok()?.by_words(&pair.words()));
     let stage = if !(CLEARLY_ON..=CLEARLY_NEW).contains(&logit) { Stage::Words } else { Stage::Unsure };
     Some(Shift { logit, stage })
 }
@@ -97,19 +105,27 @@ pub fn by_meaning(embedder: &Embedder, recent: &[Remark], message: &Remark) -> O
     let meanings = Meanings::of(embedder, &pair)?;
     let mut numbers = pair.words();
     numbers.extend(pair.nearness(&meanings));
-    let logit = within_bounds(message, Model::builtin().ok()?.by_meaning(&numbers, &meanings));
+    let logit = within_bounds(&pair, Model::builtin().ok()?.by_meaning(&numbers, &meanings));
     Some(Shift { logit, stage: Stage::Meaning })
 }
 
-/// What a few words cannot say alone, whatever the models make of them: "translate it" leans on what was said, and a bare
-/// greeting begins something after a pause only.
-fn within_bounds(message: &Remark, logit: f32) -> f32 {
-    let note = &message.note;
+/// What a message cannot begin alone, whatever the models make of it: "translate it" leans on what was said, "got it" takes it in,
+/// what was asked for continues, and a bare greeting begins something after a pause only.
+fn within_bounds(pair: &Pair<'_>, logit: f32) -> f32 {
+    let note = &pair.message.note;
+    let was_asked_for = pair.reply.is_some_and(|reply| reply.note.wants_material)
+        && !note.marks.has(Mark::Fresh)
+        && !note.question;
+    let is_brief = note.size <= BRIEF_WORDS_MAX
+        && !note.asks
+        && !note.opening.has(Cue::Greeting)
+        && !note.marks.has(Mark::Fresh);
+    let takes_in = note.acknowledges && note.size <= ACKNOWLEDGING_WORDS_MAX;
     let leans =
         note.early.has(Mark::Pronoun) || note.marks.has(Mark::Link) || note.opening.has(Cue::Continue);
     if note.says_nothing {
         logit.min(GREETING_MAX)
-    } else if leans && note.size <= LEANING_WORDS_MAX {
+    } else if leans && note.size <= LEANING_WORDS_MAX || is_brief || takes_in || was_asked_for {
         logit.min(LEANING_MAX)
     } else {
         logit

@@ -41,6 +41,44 @@ const MATERIAL: [&str; 16] = [
     "i will give",
 ];
 
+/// Words that take in what was said, at the beginning of a message.
+const ACKNOWLEDGING: [&str; 11] = [
+    "got it",
+    "i see",
+    "i understand",
+    "understood",
+    "makes sense",
+    "明白了",
+    "懂了",
+    "知道了",
+    "了解了",
+    "原来如此",
+    "这样啊",
+];
+/// Words that ask for material, in the last sentence of a message.
+const WANTING: [&str; 20] = [
+    "paste",
+    "please provide",
+    "please share",
+    "please send",
+    "please upload",
+    "please attach",
+    "send me",
+    "share the",
+    "provide the",
+    "provide me",
+    "go ahead and",
+    "feel free to share",
+    "发给我",
+    "发过来",
+    "贴",
+    "请提供",
+    "上传",
+    "请把",
+    "请给出",
+    "请输入",
+];
+
 static CUES: LazyLock<CueTable> = LazyLock::new(CueTable::new);
 
 /// What is kept of a message.
@@ -76,6 +114,10 @@ pub(crate) struct Note {
     pub(super) leaves_open: bool,
     pub(super) closes: bool,
     pub(super) says_nothing: bool,
+    /// Whether it opens with "got it" or the like: what was said before is taken in.
+    pub(super) acknowledges: bool,
+    /// Whether it ends with a request for material: "please paste the text".
+    pub(super) wants_material: bool,
     /// The first two words.
     pub(super) first: Option<WordHash>,
 }
@@ -96,7 +138,7 @@ impl Note {
         let first_char = text.trim_start().chars().next();
         let last_char = end.chars().next_back();
         Self {
-            words,
+            words: words::hashes(&words),
             names: names(beginning),
             anywhere: cues.anywhere,
             opening: cues.opening,
@@ -123,6 +165,8 @@ impl Note {
                 && sentences(end).last().is_none_or(|sentence| !is_courtesy(sentence)),
             closes: size <= CLOSING_WORDS_MAX && all_marks.has(Mark::Closing),
             says_nothing: CUES.says_nothing(tokens),
+            acknowledges: ACKNOWLEDGING.iter().any(|words| lower.trim_start().starts_with(words)),
+            wants_material: wants_material(end),
             first: tokens.iter().take(2).map(|token| token.hash).reduce(WordHash::then),
         }
     }
@@ -130,6 +174,12 @@ impl Note {
 
 fn ending(text: &str) -> &str {
     &text[text.floor_char_boundary(text.len().saturating_sub(ENDING_BYTES))..]
+}
+
+/// Whether the last sentence asks for a text, a file or the like.
+fn wants_material(end: &str) -> bool {
+    let last = sentences(end).last().map(str::to_lowercase);
+    last.is_some_and(|last| WANTING.iter().any(|words| last.contains(words)))
 }
 
 /// Skips "ok", "thanks" and the like.

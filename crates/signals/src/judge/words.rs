@@ -7,9 +7,15 @@ use crate::text::{Kind, Reading, Token, prefixes};
 /// "Restart", "restarts" and "restarting" are one word: so many first letters count.
 const STEM_CHARS: usize = 5;
 
-/// How much a message says (a word is one, a character of a script without spaces a half), and its content words, sorted
-/// and once each.
-pub(super) fn content(reading: &Reading<'_>) -> (f32, Vec<WordHash>) {
+/// A content word, and the tokens that it is made of.
+pub(super) struct Word {
+    pub(super) hash: WordHash,
+    pub(super) first: Token,
+    pub(super) last: Token,
+}
+
+/// How much a message says (a word is one, a character of a script without spaces a half), and its content words in order.
+pub(super) fn content(reading: &Reading<'_>) -> (f32, Vec<Word>) {
     let (mut content, mut words) = (0.0, Vec::with_capacity(reading.tokens.len()));
     let mut before: Option<Token> = None;
     for &token in &reading.tokens {
@@ -21,20 +27,27 @@ pub(super) fn content(reading: &Reading<'_>) -> (f32, Vec<WordHash>) {
             Kind::Number => {}
             Kind::Word => {
                 content += 1.0;
-                words.extend(stem(reading, token));
+                words.extend(stem(reading, token).map(|hash| Word { hash, first: token, last: token }));
             }
             Kind::Unspaced => {
                 content += 0.5;
                 // Two neighbours make a word more often than one character does.
                 let neighbour = last.filter(|last| last.end == token.start && last.part == token.part);
-                words.extend(neighbour.map(|last| last.hash.then(token.hash)));
+                let word = |last: Token| Word { hash: last.hash.then(token.hash), first: last, last: token };
+                words.extend(neighbour.map(word));
                 before = Some(token);
             }
         }
     }
-    words.sort_unstable();
-    words.dedup();
     (content, words)
+}
+
+/// The hashes of words, sorted and once each.
+pub(super) fn hashes(words: &[Word]) -> Vec<WordHash> {
+    let mut hashes: Vec<WordHash> = words.iter().map(|word| word.hash).collect();
+    hashes.sort_unstable();
+    hashes.dedup();
+    hashes
 }
 
 fn stem(reading: &Reading<'_>, token: Token) -> Option<WordHash> {

@@ -19,6 +19,7 @@ use segue_core::decision::Action;
 use segue_core::entry::Seq;
 use segue_core::message::{Message, Role};
 use segue_core::observed::Answer;
+use segue_core::policy::Manner;
 use segue_core::scope;
 use segue_engine::commands::{Parsed, Slash, parse};
 use segue_engine::context::Context;
@@ -174,6 +175,7 @@ impl Talk {
         let session = state.latest().map(|session| session.to_string());
         let options = match &state.extras.question {
             None => Vec::new(),
+            Some(question) if question.manner == Manner::Propose => Vec::new(),
             Some(question) if question.older.is_some() => Answer::ALL.to_vec(),
             Some(_) => vec![Answer::Continue, Answer::Fresh],
         };
@@ -326,7 +328,9 @@ fn calls_for_reply(text: &str, outcome: &Outcome) -> bool {
         return false;
     }
     match parse(text) {
-        Parsed::Message | Parsed::Slash(Slash::New(Some(_)) | Slash::Answer(_)) => true,
+        Parsed::Message | Parsed::Slash(Slash::New(Some(_))) => true,
+        // What followed an offer may have been answered.
+        Parsed::Slash(Slash::Answer(_)) => outcome.wants_reply(),
         // The configuration may let commands of others pass.
         Parsed::Unknown => outcome.reply.is_none(),
         Parsed::Slash(_) | Parsed::Usage(_) => false,

@@ -12,7 +12,7 @@ use crate::freshness::Silence;
 use crate::message::{Message, Role};
 use crate::notice::{Notice, Stake};
 use crate::observed::{IntentSource, TaskReading};
-use crate::policy::{AutoRoute, Mode, Rule};
+use crate::policy::{AutoRoute, Manner, Mode, Rule};
 use crate::refusal::Refusal;
 use crate::rules::{Errand, Scales, Weighed, weigh};
 use crate::segment;
@@ -327,7 +327,13 @@ fn ask(
     };
     let held = builder.draft.push(Body::Message(Role::User, message.clone()))?;
     let intent = Some(route.reading.intent);
-    builder.draft.push(Body::Asked(Asked { held, cause: weighed.cause, older: None, intent }))?;
+    builder.draft.push(Body::Asked(Asked {
+        held,
+        cause: weighed.cause,
+        older: None,
+        intent,
+        manner: Manner::Hold,
+    }))?;
     let verdict = Verdict::of(weighed, session).notice(Notice::Question { session, stake, older: None });
     builder.close(verdict.observing(signals.observed).about(Some(held)))
 }

@@ -7,7 +7,7 @@ use crate::decision::{Action, Cause};
 use crate::entry::{Asked, Body, Seq};
 use crate::freshness::Silence;
 use crate::notice::{Notice, Stake};
-use crate::policy::Policy;
+use crate::policy::{Manner, Policy};
 use crate::refusal::Refusal;
 use crate::session::Number;
 use crate::task::canonical::CommitKind;
@@ -43,7 +43,13 @@ pub(super) fn resume(builder: &mut DecisionBuilder<'_>, session: Number) -> Resu
         }
         Return::AskContinueOrFresh => {
             // No message is held: the person has said nothing yet.
-            let asked = Asked { held: Seq::ZERO, cause: Cause::Task, older: None, intent: None };
+            let asked = Asked {
+                held: Seq::ZERO,
+                cause: Cause::Task,
+                older: None,
+                intent: None,
+                manner: Manner::Hold,
+            };
             let about = builder.draft.push(Body::Asked(asked))?;
             let stake = Stake::Unfinished { task: id, started_at };
             let notice = Some(Notice::Question { session, stake, older: None });
