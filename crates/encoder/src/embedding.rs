@@ -1,10 +1,12 @@
 //! Where a text lies.
 
+use pulp::Arch;
+
 /// How many numbers an embedding has.
 pub const DIMENSIONS: usize = 512;
 
 /// A number of an embedding is kept as so many steps of this size: few are beyond 0.25.
-const STEP: f32 = 1.0 / 508.0;
+pub const STEP: f32 = 1.0 / 508.0;
 
 /// Where a text lies: a direction, as 512 small whole numbers, so that it is the same on every machine and wherever it is kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,6 +49,40 @@ impl Embedding {
     }
 }
 
+/// A direction that many embeddings are compared with. It need not be that of a text.
+#[derive(Clone, Debug)]
+pub struct Direction {
+    steps: [i8; DIMENSIONS],
+    step: f32,
+}
+
+impl Direction {
+    /// Makes a direction of numbers.
+    #[must_use]
+    pub fn of(numbers: &[f32; DIMENSIONS]) -> Self {
+        let most = numbers.iter().fold(f32::MIN_POSITIVE, |most, number| number.abs().max(most));
+        let step = most / 127.0;
+        Self { steps: numbers.map(|number| (number / step).round() as i8), step }
+    }
+
+    /// Multiplies it with embeddings that lie one behind the other, as [`Embedding::bytes`] gives them.
+    #[must_use]
+    pub fn products(&self, embeddings: &[u8]) -> Vec<f32> {
+        let scale = self.step * STEP;
+        let products = || {
+            let rows = embeddings.as_chunks().0.iter();
+            rows.map(|row| product(row, &self.steps) as f32 * scale).collect()
+        };
+        Arch::new().dispatch(products)
+    }
+}
+
+#[inline(always)]
+fn product(row: &[u8; DIMENSIONS], steps: &[i8; DIMENSIONS]) -> i32 {
+    let pairs = row.iter().zip(steps);
+    pairs.map(|(a, b)| i32::from(i16::from(a.cast_signed()) * i16::from(*b))).sum()
+}
+
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
@@ -62,5 +98,17 @@ mod tests {
         assert!((embedding.cosine(&embedding) - 1.0).abs() < 1e-6);
         assert_eq!(Embedding::from_bytes(&[0; 7]), None);
         assert_eq!(Embedding::from_bytes(&[0; 512]).unwrap().cosine(&embedding), 0.0);
+    }
+    #[test]
+    fn a_direction_is_multiplied_with_many() {
+        let [a, b] = [0.2_f32, -0.1].map(|number| {
+            let numbers: [f32; DIMENSIONS] = std::array::from_fn(|at| number * (at % 7) as f32 / 7.0);
+            (Embedding::of(&numbers), numbers)
+        });
+        let rows = [a.0.bytes(), b.0.bytes()].concat();
+        let found = Direction::of(&b.1).products(&rows);
+        let exact = |other: &Embedding| -> f32 { other.numbers().iter().zip(&b.1).map(|(x, y)| x * y).sum() };
+        assert_eq!(found.len(), 2);
+        assert!((found[0] - exact(&a.0)).abs() < 0.02 && (found[1] - exact(&b.0)).abs() < 0.02, "{found:?}");
     }
 }

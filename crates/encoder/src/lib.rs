@@ -14,7 +14,7 @@ use network::Network;
 use pieces::Pieces;
 use std::sync::OnceLock;
 
-pub use embedding::{DIMENSIONS, Embedding};
+pub use embedding::{DIMENSIONS, Direction, Embedding, STEP};
 
 /// Raised whenever the same text gives other numbers: embeddings of another version are made again.
 pub const VERSION: u32 = 2;

@@ -33,7 +33,7 @@ async fn measure() -> Outcome<()> {
     engine.recall(&state.scope, &Recall::new("bak", "to make the index")).await?;
     println!("{} messages in {SESSIONS} sessions", texts.len());
     let begun = Instant::now();
-    engine.prepare_recall(&state.scope, SESSIONS).await?;
+    engine.prepare_recall(&state.scope).await?;
     println!("all were looked at closely: {:.1} s", begun.elapsed().as_secs_f64());
     let mut chance = Chance(77);
     let remembered: Vec<String> = (0..RECALLS).map(|_| chance.question(&texts)).collect();

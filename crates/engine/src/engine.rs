@@ -10,8 +10,7 @@ use crate::inbound::{Inbound, Target};
 use crate::outcome::tell::unmoved;
 use crate::outcome::{Outcome, Wants};
 use crate::pins::Host;
-use crate::recall::meaning::named;
-use crate::recall::session_vectors::Gists;
+use crate::recall::timeline::Timelines;
 use crate::request::{Refused, Request};
 use crate::route::{author, route, user};
 use crate::scope::session_profile::Reader;
@@ -31,10 +30,8 @@ use segue_core::state::State;
 use segue_signals::Classifier;
 use segue_signals::context::{OpenAiTokens, TokenCounter};
 use segue_signals::judge::Embedder;
-use segue_signals::kin::Lexicon;
 use segue_store::{Purged, Store};
 use std::sync::Arc;
-use tokio::sync::Semaphore;
 
 /// How far back the language of a conversation is looked for.
 const LANGUAGE_MESSAGES_MAX: usize = 10;
@@ -65,10 +62,7 @@ pub struct Engine {
     pub(crate) embedder: Arc<Embedder>,
     pub(crate) counter: Arc<dyn TokenCounter>,
     pub(crate) control: Arc<Control>,
-    pub(crate) lexicon: Lexicon,
-    /// Who reads sessions with the encoder: one at a time.
-    pub(crate) reading: Semaphore,
-    pub(crate) gists: Gists,
+    pub(crate) timelines: Arc<Timelines>,
     pub(crate) scopes: Arc<Registry>,
     pub(crate) watch: Watch,
     pub(crate) clock: Arc<dyn Clock>,
@@ -117,12 +111,10 @@ impl Engine {
         if let Ok(Purged::Unfinished { why }) = store.purge().await {
             tracing::warn!(%why, "what was erased is not gone from the store's files yet; it is tried again");
         }
-        let classifier = Arc::new(Classifier::builtin()?);
+        let (classifier, embedder) = (Arc::new(Classifier::builtin()?), Arc::<Embedder>::default());
         Ok(Self {
             control: Arc::new(Control::new(&config, &|_| None)),
-            lexicon: Lexicon::new(Arc::clone(&classifier), named)?,
-            reading: Semaphore::new(1),
-            gists: Gists::default(),
+            timelines: Timelines::new(Arc::clone(&store), Arc::clone(&embedder)),
             scopes: Arc::new(Registry::new(config.limits.scopes_cached_max)),
             watch: Watch::default(),
             clock: Arc::new(SystemClock),
@@ -133,7 +125,7 @@ impl Engine {
             store,
             config,
             classifier,
-            embedder: Arc::default(),
+            embedder,
         })
     }
 

@@ -3,6 +3,7 @@
 //! [`Engine::receive`] takes a message along the one road there is: route, command, decide, commit. The
 //! rules are in `segue-core`, the log is in `segue-store`; this crate joins them.
 
+mod background;
 pub mod clock;
 pub mod commands;
 pub mod config;

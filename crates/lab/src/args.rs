@@ -55,7 +55,7 @@ A stream is several conversations of one person, one after the other:
 {\"id\",\"lang\",\"kind\",\"turns\":[{\"role\",\"text\",\"at\",\"boundary\",\"conv\",\"returns_to\",\"hard\"}]}.
 Intervals hold 95 of 100 draws of streams.")]
     Quality(Quality),
-    /// Ask for archived sessions: is the right one found? Takes sets like eval/en/recall.jsonl
+    /// Ask for archived sessions: is the right one found? Takes sets like eval/en/recall.jsonl, and histories with evidence
     Recall {
         /// The sets
         #[arg(required = true)]

@@ -1,4 +1,4 @@
-//! Workers: what is done beside the road of messages: memory, titles, retention. One process of many does it, by a
+//! Workers: what is done beside the road of messages: memory, titles, retention, embeddings. One process of many does it, by a
 //! lease, and never more than a page of scopes at a time.
 
 use crate::app::App;
@@ -75,6 +75,7 @@ async fn one(app: &App, scope: &scope::Key) {
     told(app, "memory", Box::pin(engine.archive(scope)).await.map(|_| ()));
     told(app, "titles", Box::pin(engine.name_sessions(scope)).await.map(|_| ()));
     told(app, "retention", Box::pin(engine.retain(scope, engine.now())).await.map(|_| ()));
+    told(app, "embeddings", Box::pin(engine.prepare_recall(scope)).await);
 }
 
 fn told(app: &App, worker: &str, result: Result<(), Error>) {

@@ -26,7 +26,6 @@ pub mod content;
 pub mod context;
 #[cfg_attr(feature = "lab", allow(missing_docs, reason = "reached by segue-lab alone"))]
 mod embed;
-pub mod encoder;
 pub mod eval;
 mod evidence;
 #[cfg_attr(feature = "lab", allow(missing_docs, reason = "reached by segue-lab alone"))]
@@ -37,7 +36,6 @@ pub mod health;
 pub mod injection;
 pub mod intent;
 pub mod judge;
-pub mod kin;
 pub mod memory_extraction;
 pub mod methods;
 #[cfg_attr(feature = "lab", allow(missing_docs, reason = "reached by segue-lab alone"))]
@@ -45,6 +43,7 @@ mod model;
 pub mod naming;
 mod numerals;
 pub mod objection;
+pub mod periods;
 mod phrases;
 mod probability;
 mod profile;

@@ -4,7 +4,7 @@ use crate::args::{Common, Recalling};
 use crate::setup::{self, Absent};
 use crate::{Exit, json, layout, out, paint};
 use segue_engine::Engine;
-use segue_engine::recall::{Fragment, Recall, Recalled};
+use segue_engine::recall::{Fragment, Neighbour, Recall, Recalled};
 use segue_store::search::Reach;
 use serde_json::{Value, json};
 
@@ -47,15 +47,28 @@ fn print(common: &Common, engine: &Engine, recalled: &Recalled) -> anyhow::Resul
         let at = layout::time(fragment.at, &zone);
         let source = paint::strong(format!("{session}, message {seq}"));
         out::line(format!("{source}  {}", paint::dim(format!("{at}, score {score:.2}"))))?;
+        beside(fragment.before.as_ref())?;
         let text = layout::printable(&fragment.text);
         for line in layout::wrap(&format!("{role}: {text}"), layout::width() - 2) {
             out::line(format!("  {line}"))?;
         }
+        beside(fragment.after.as_ref())?;
     }
     Ok(Exit::Done)
 }
 
+/// Prints what was said beside a fragment.
+fn beside(neighbour: Option<&Neighbour>) -> std::io::Result<()> {
+    let Some(Neighbour { role, text, .. }) = neighbour else { return Ok(()) };
+    let text = layout::printable(text);
+    for line in layout::wrap(&format!("{role}: {text}"), layout::width() - 2) {
+        out::line(paint::dim(format!("  {line}")))?;
+    }
+    Ok(())
+}
+
 fn fragment(fragment: &Fragment) -> Value {
+    let beside = |said: &Neighbour| json!({ "seq": said.seq, "role": said.role.name(), "text": said.text });
     json!({
         "session": fragment.session.to_string(),
         "segment": json::segment(&fragment.session.scope, fragment.segment),
@@ -65,5 +78,7 @@ fn fragment(fragment: &Fragment) -> Value {
         "score": fragment.score,
         "rationale": fragment.rationale,
         "at": fragment.at.to_string(),
+        "before": fragment.before.as_ref().map(beside),
+        "after": fragment.after.as_ref().map(beside),
     })
 }

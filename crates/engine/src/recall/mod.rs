@@ -3,30 +3,33 @@
 //! Nothing here is ever called on the road of a message: what is recalled enters a context because someone asked.
 
 mod clip;
-pub(crate) mod embeddings;
-pub(crate) mod meaning;
-pub(crate) mod session_vectors;
+mod ranking;
 mod tasks;
+pub(crate) mod timeline;
 
+use crate::background::away;
 use crate::engine::Engine;
 use crate::error::Error;
 use clip::clip;
+use jiff::ToSpan as _;
+use ranking::{Question, rank};
 use segue_core::Timestamp;
-use segue_core::entry::{Body, Seq};
+use segue_core::entry::{Body, Record, Seq};
 use segue_core::message::Role;
 use segue_core::scope;
 use segue_core::segment;
-use segue_core::session::Key;
+use segue_core::session::{Key, Number};
+use segue_core::state::State;
 use segue_signals::context::{EstimatedTokens, TokenCounter};
-use segue_store::search::{Hit, Query, Reach, Sight};
+use segue_signals::periods::periods;
+use segue_store::search::{self, Query, Reach, Sight};
 use std::sync::Arc;
+use timeline::BATCH;
 
 /// How many fragments are recalled if nothing else is said, and how many at most.
 pub const FRAGMENTS: usize = 5;
 /// How many fragments are recalled at most.
 pub const FRAGMENTS_MAX: usize = 50;
-/// How many of the last sessions are compared with a question where words do not decide.
-pub const LAST_SESSIONS: usize = 64;
 /// How many tokens the fragments take together if nothing else is said.
 pub const TOKENS: u64 = 2_000;
 /// How many tokens the fragments take together at most.
@@ -35,11 +38,14 @@ pub const TOKENS_MAX: u64 = 32_000;
 /// The longest fragment, in characters; longer messages are cut around what was found.
 const FRAGMENT_CHARS_MAX: usize = 600;
 
+/// The longest neighbour, in characters.
+const NEIGHBOUR_CHARS_MAX: usize = 160;
+
 /// What a fragment costs besides its text, in tokens: the line that says where it comes from.
 const SOURCE_TOKENS: u64 = 24;
 
-/// How many hits are looked at, so that there is something to choose from.
-const HITS: usize = 40;
+/// How many messages are read beyond those that are asked for: some may be erased meanwhile, or too long.
+const SPARE: usize = 10;
 
 /// Why something is found that the operator searched for.
 const SEARCHED: &str = "the operator searched";
@@ -86,6 +92,21 @@ pub struct Fragment {
     pub score: f64,
     /// Why it was recalled.
     pub rationale: String,
+    /// What was said just before it in the same session, unless that was recalled too.
+    pub before: Option<Neighbour>,
+    /// What was said just after it.
+    pub after: Option<Neighbour>,
+}
+
+/// A message beside a fragment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Neighbour {
+    /// The message.
+    pub seq: Seq,
+    /// Who said it.
+    pub role: Role,
+    /// What was said, or the beginning of it.
+    pub text: String,
 }
 
 /// What was recalled, the best first.
@@ -98,8 +119,8 @@ pub struct Recalled {
 impl Engine {
     /// Finds fragments of earlier sessions of a scope, and of no other scope.
     ///
-    /// [`Error::NoQuery`] and [`Error::NoRationale`] if one of the two is missing. Sessions are ranked by their words,
-    /// by how long ago they were, and the best of them by what they are about.
+    /// [`Error::NoQuery`] and [`Error::NoRationale`] if one of the two is missing. Messages are ranked by their words and their
+    /// meaning, by those of their neighbours and their session, and by the days that the query names.
     pub async fn recall(&self, scope: &scope::Key, recall: &Recall) -> Result<Recalled, Error> {
         if recall.query.trim().is_empty() {
             return Err(Error::NoQuery);
@@ -108,15 +129,70 @@ impl Engine {
             return Err(Error::NoRationale);
         }
         let state = self.state(scope).await?;
-        let sight = Arc::new(Sight::of(&state, recall.reach));
-        let query = Query { text: recall.query.clone(), sight, limit: HITS };
-        let mut hits = segue_store::search::find(self.store.as_ref(), scope, &query).await?;
-        self.weigh_meaning(&state, &query, &mut hits).await;
-        let said = hits.iter().filter_map(|hit| fragment(scope, hit, &recall.query, recall.why.trim()));
-        let mut fragments: Vec<Fragment> = said.chain(self.recall_tasks(&state, recall).await?).collect();
+        let sight = Sight::of(&state, recall.reach);
+        let (embedder, query) = (Arc::clone(&self.embedder), recall.query.clone());
+        let has_meaning = has_meaning(&query);
+        let embedding = away(move || has_meaning.then(|| embedder.embed(&query)).flatten());
+        // A few messages are embedded here, and more of them in the background: their words find them meanwhile.
+        if self.timelines.catch_up(scope, BATCH).await? > 0 {
+            self.timelines.wake(scope);
+        }
+        let matches = search::matches(self.store.as_ref(), scope, &recall.query, &sight).await?;
+        let embedding = embedding.await.flatten().map(|found| (*found).clone());
+        let question =
+            Question { matches, embedding, periods: self.named_periods(scope, &recall.query, &state) };
+        let count = recall.count_max.min(FRAGMENTS_MAX) + SPARE;
+        let ranked = rank(&*self.timelines.at(scope, state.head).await?, &sight, &question, count);
+        let mut fragments = Vec::new();
+        for found in ranked {
+            // Someone may have erased it meanwhile.
+            let Some(record) = self.store.get(scope, found.seq).await? else { continue };
+            let (hit, why) = ((&record, found.session, found.score), recall.why.trim());
+            let Some(mut fragment) = fragment(scope, hit, &recall.query, why) else { continue };
+            let [before, after] = found.around;
+            fragment.before = self.neighbour(scope, before).await?;
+            fragment.after = self.neighbour(scope, after).await?;
+            fragments.push(fragment);
+        }
+        fragments.extend(self.recall_tasks(&state, recall).await?);
         // Stable, so that what was said keeps its order.
         fragments.sort_by(|a, b| b.score.total_cmp(&a.score));
-        Ok(Recalled { fragments: bounded(fragments.into_iter(), recall) })
+        let mut fragments = bounded(fragments.into_iter(), recall);
+        let found: Vec<Seq> = fragments.iter().map(|fragment| fragment.seq).collect();
+        for fragment in &mut fragments {
+            for neighbour in [&mut fragment.before, &mut fragment.after] {
+                neighbour.take_if(|neighbour| found.contains(&neighbour.seq));
+            }
+        }
+        Ok(Recalled { fragments })
+    }
+
+    async fn neighbour(&self, scope: &scope::Key, seq: Option<Seq>) -> Result<Option<Neighbour>, Error> {
+        let Some(seq) = seq else { return Ok(None) };
+        let record = self.store.get(scope, seq).await?;
+        let neighbour = |record: Record| {
+            let (role, text) = (record.kind.role()?, search::said(&record)?);
+            Some(Neighbour { seq, role, text: clip(&text, "", NEIGHBOUR_CHARS_MAX) })
+        };
+        Ok(record.and_then(neighbour))
+    }
+
+    /// Embeds the messages of a scope, so that a recall need not. Embeddings are kept by the store and made once.
+    pub async fn prepare_recall(&self, scope: &scope::Key) -> Result<(), Error> {
+        while self.timelines.catch_up(scope, BATCH).await? > 0 {}
+        Ok(())
+    }
+
+    /// Finds the times that a query names, in the scope's time zone, seen from its last entry.
+    fn named_periods(&self, scope: &scope::Key, query: &str, state: &State) -> Vec<(Timestamp, Timestamp)> {
+        let zone = self.config.time_zone_for(scope, None);
+        let today = state.clock.to_zoned(zone.clone()).date();
+        let times = |period: segue_signals::periods::Period| {
+            let from = period.first.to_zoned(zone.clone()).ok()?;
+            let to = period.last.checked_add(1.day()).ok()?.to_zoned(zone.clone()).ok()?;
+            Some((from.timestamp(), to.timestamp()))
+        };
+        periods(query, today).into_iter().filter_map(times).collect()
     }
 
     /// Finds what was said anywhere, for the operator.
@@ -129,8 +205,10 @@ impl Engine {
             let Some(state) = self.store.load(&scope).await? else { continue };
             let sight = Arc::new(Sight::of(&state, Reach::Everything));
             let asked = Query { text: query.to_owned(), sight, limit: count_max };
-            let hits = segue_store::search::find(self.store.as_ref(), &scope, &asked).await?;
-            fragments.extend(hits.iter().filter_map(|hit| fragment(&scope, hit, query, SEARCHED)));
+            let hits = search::find(self.store.as_ref(), &scope, &asked).await?;
+            let hit =
+                |hit: &search::Hit| fragment(&scope, (&hit.record, hit.session, hit.score), query, SEARCHED);
+            fragments.extend(hits.iter().filter_map(hit));
             fragments.sort_by(|a, b| b.score.total_cmp(&a.score).then(b.at.cmp(&a.at)));
             fragments.truncate(count_max);
         }
@@ -138,18 +216,32 @@ impl Engine {
     }
 }
 
-fn fragment(scope: &scope::Key, hit: &Hit, query: &str, why: &str) -> Option<Fragment> {
-    let Ok(Body::Message(role, message)) = hit.record.body() else { return None };
+/// Tells whether a query can be compared by its meaning. Numbers and names with digits are looked up.
+fn has_meaning(query: &str) -> bool {
+    let mut words = query.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    words.any(|word| !word.contains(|c: char| c.is_ascii_digit()))
+}
+
+fn fragment(
+    scope: &scope::Key,
+    (record, session, score): (&Record, Number, f64),
+    query: &str,
+    why: &str,
+) -> Option<Fragment> {
+    search::said(record)?;
+    let Ok(Body::Message(role, message)) = record.body() else { return None };
     Some(Fragment {
-        session: Key::new(scope.clone(), hit.session),
-        segment: hit.record.segment,
-        seq: hit.record.seq,
+        session: Key::new(scope.clone(), session),
+        segment: record.segment,
+        seq: record.seq,
         role,
-        at: message.given_at.unwrap_or(hit.record.at),
+        at: message.given_at.unwrap_or(record.at),
         text: clip(&message.text, query, FRAGMENT_CHARS_MAX),
         // Three digits say all that there is to say.
-        score: (hit.score * 1e3).round() / 1e3,
+        score: (score * 1e3).round() / 1e3,
         rationale: why.to_owned(),
+        before: None,
+        after: None,
     })
 }
 
@@ -157,7 +249,9 @@ fn fragment(scope: &scope::Key, hit: &Hit, query: &str, why: &str) -> Option<Fra
 fn bounded(fragments: impl Iterator<Item = Fragment>, recall: &Recall) -> Vec<Fragment> {
     let mut left = recall.tokens_max.min(TOKENS_MAX);
     let fits = |fragment: &Fragment| {
-        let tokens = EstimatedTokens.count(&fragment.text) + SOURCE_TOKENS;
+        let neighbours = [&fragment.before, &fragment.after].into_iter().flatten();
+        let beside: u64 = neighbours.map(|neighbour| EstimatedTokens.count(&neighbour.text)).sum();
+        let tokens = EstimatedTokens.count(&fragment.text) + beside + SOURCE_TOKENS;
         let fits = tokens <= left;
         left -= if fits { tokens } else { 0 };
         fits

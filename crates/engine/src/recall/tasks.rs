@@ -37,6 +37,8 @@ impl Engine {
                 text,
                 score: (share * WEIGHT * 1e3).round() / 1e3,
                 rationale: recall.why.trim().to_owned(),
+                before: None,
+                after: None,
             });
         }
         found.sort_by(|a, b| b.score.total_cmp(&a.score).then(b.at.cmp(&a.at)));

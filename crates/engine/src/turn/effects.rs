@@ -15,10 +15,21 @@ pub(crate) enum Purge {
     Later,
 }
 
+/// After how many entries of a scope its messages are embedded in the background.
+const EMBED_EVERY: u64 = 32;
+
 impl Engine {
     /// Carries out what a decision wants done besides its entries. Nothing here can fail the turn: it is durable. What is
     /// not finished is told.
     pub(crate) async fn carry_out(&self, decided: &mut Decided, purge: Purge) {
+        let (scope, head) = (&decided.state.scope, decided.state.head.0);
+        if decided.records.iter().any(|record| record.kind.erases()) {
+            self.timelines.forget(scope);
+        }
+        // Not for every message: many share a commit of their embeddings.
+        if head / EMBED_EVERY != head.saturating_sub(decided.records.len() as u64) / EMBED_EVERY {
+            self.timelines.wake(scope);
+        }
         let mut is_finished = true;
         for effect in &decided.effects {
             match effect {

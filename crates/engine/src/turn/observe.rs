@@ -1,8 +1,8 @@
 //! Observing: what the words, the window and the course of a conversation say about a message, before anything is
 //! decided.
 
+use crate::background::away;
 use crate::engine::{Engine, Turn};
-use crate::recall::embeddings::away;
 use crate::scope::Entered;
 use crate::scope::session_profile::{SessionProfile, voice};
 use crate::words::Language;

@@ -2,7 +2,7 @@
 
 use super::quoted::{Block, Quote, block, one_line};
 use super::{Language, age};
-use crate::recall::{Fragment, Recalled};
+use crate::recall::{Fragment, Neighbour, Recalled};
 use segue_core::Timestamp;
 
 /// Writes what was recalled as quoted history, with where each piece comes from.
@@ -15,12 +15,30 @@ pub fn quoted(language: Language, recalled: &Recalled) -> String {
             Language::Zh => format!("{session}，消息 {seq}，{role}，{at}"),
         }
     };
+    let texts: Vec<String> =
+        recalled.fragments.iter().map(|fragment| in_context(language, fragment)).collect();
     let quotes: Vec<Quote<'_>> = recalled
         .fragments
         .iter()
-        .map(|fragment| Quote { from: from(fragment), text: &fragment.text })
+        .zip(&texts)
+        .map(|(fragment, text)| Quote { from: from(fragment), text })
         .collect();
     block(language, Block::Recalled { why: &first.rationale }, &quotes)
+}
+
+/// Writes a fragment between what was said before and after it.
+fn in_context(language: Language, fragment: &Fragment) -> String {
+    let beside = |word: &str, neighbour: &Option<Neighbour>| {
+        let line = |Neighbour { role, text, .. }: &Neighbour| format!("({word}, {role}: {})", one_line(text));
+        neighbour.as_ref().map(line)
+    };
+    let (before, after) = match language {
+        Language::En => ("before", "after"),
+        Language::Zh => ("之前", "之后"),
+    };
+    let lines =
+        [beside(before, &fragment.before), Some(fragment.text.clone()), beside(after, &fragment.after)];
+    lines.into_iter().flatten().collect::<Vec<_>>().join("\n")
 }
 
 /// Tells a person what was found, one line each.
@@ -58,6 +76,8 @@ mod tests {
             text: text.to_owned(),
             score: 0.5,
             rationale: "the user\nasked".to_owned(),
+            before: None,
+            after: None,
         };
         Recalled { fragments: vec![fragment] }
     }

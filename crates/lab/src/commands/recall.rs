@@ -1,5 +1,7 @@
 //! `segue-lab recall`: questions about archived sessions. Is the right session found, and how far up?
 
+mod histories;
+
 use super::config;
 use crate::args::Common;
 use crate::out;
@@ -19,8 +21,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// How many fragments are asked for; a session has three of them at most.
-const FRAGMENTS: usize = 12;
+/// How many fragments are asked for.
+const FRAGMENTS: usize = 50;
 
 /// A line of a set.
 #[derive(Deserialize)]
@@ -70,6 +72,15 @@ struct Counts {
 pub async fn run(common: &Common, files: &[PathBuf]) -> anyhow::Result<()> {
     // All sessions of a set are kept, however many there are.
     let config = config(common, &[("session.backlog_limit", "100000")])?;
+    let (histories, files): (Vec<PathBuf>, Vec<PathBuf>) =
+        files.iter().cloned().partition(|file| histories::is_history(file));
+    for file in &histories {
+        histories::run(common, &config, file).await?;
+    }
+    if files.is_empty() {
+        return Ok(());
+    }
+    let files = &files;
     let mut counts = Vec::new();
     for file in files {
         let engine = Engine::open(Arc::new(Memory::default()), config.clone()).await?;
@@ -104,6 +115,7 @@ pub async fn run(common: &Common, files: &[PathBuf]) -> anyhow::Result<()> {
 async fn set(engine: &Engine, file: &Path) -> anyhow::Result<Vec<Counts>> {
     let scope: scope::Key = "agent:eval:cli:direct:recall".parse()?;
     let (sessions, questions) = fill(engine, &scope, file).await?;
+    engine.prepare_recall(&scope).await?;
     let mut sets = Vec::new();
     for split in [Split::Dev, Split::Test] {
         let mut counts = Counts {

@@ -60,6 +60,29 @@ pub struct Fragment {
     score: f64,
     /// Why it was recalled.
     rationale: String,
+    /// What was said just before it, unless that was recalled too.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    before: Option<Neighbour>,
+    /// What was said just after it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    after: Option<Neighbour>,
+}
+
+/// A message beside a fragment.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Neighbour {
+    /// The message.
+    seq: u64,
+    /// Who said it.
+    role: String,
+    /// What was said, or the beginning of it.
+    text: String,
+}
+
+impl From<segue_engine::recall::Neighbour> for Neighbour {
+    fn from(said: segue_engine::recall::Neighbour) -> Self {
+        Self { seq: said.seq.0, role: said.role.name().to_owned(), text: said.text }
+    }
 }
 
 /// Look into earlier sessions
@@ -96,6 +119,8 @@ pub(crate) async fn recall(
         text: found.text,
         score: found.score,
         rationale: found.rationale,
+        before: found.before.map(Neighbour::from),
+        after: found.after.map(Neighbour::from),
     };
     Ok(Json(Fragments { fragments: recalled.fragments.into_iter().map(fragment).collect() }))
 }

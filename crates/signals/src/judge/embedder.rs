@@ -56,6 +56,11 @@ impl Embedder {
         known().keep(key, Arc::clone(&embedding));
         Some(embedding)
     }
+
+    /// Forgets what it found: some of it was erased.
+    pub fn forget(&self) {
+        *self.known.lock().unwrap_or_else(PoisonError::into_inner) = Known::default();
+    }
 }
 
 #[cfg(test)]

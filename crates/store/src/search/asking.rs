@@ -101,29 +101,3 @@ pub(super) const ASKING_PAIRS: &[&str] = &[
     "那次", "决定", "建议", "次说", "前说", "是怎", "是什", "是多", "几个", "哪些", "如何", "几点", "几天",
     "多长", "多久", "时间", "东西", "地方", "最终", "推荐", "情况", "原因",
 ];
-
-/// Other Chinese words that do so; as parts of a pair they may say something.
-const ASKING_WORDS: &[&str] = &[
-    "谁",
-    "天",
-    "叫",
-    "要",
-    "用",
-    "办",
-    "弄",
-    "做",
-    "走",
-    "去",
-    "到",
-    "不",
-    "多",
-    "几",
-    "次",
-    "人",
-    "为什么",
-];
-
-/// Tells whether a word, by its stem, only asks.
-pub(super) fn is_asking(stem: &str) -> bool {
-    ASKING.contains(&stem) || ASKING_PAIRS.contains(&stem) || ASKING_WORDS.contains(&stem)
-}

@@ -13,8 +13,9 @@ mod terms;
 mod token;
 
 pub use postings::{POSTINGS_MAX, Posting, Postings, TermPostings};
+pub use rank::Matches;
 pub use sight::{Reach, Sight};
-pub use terms::{Term, named, places, share, terms, words};
+pub use terms::{Term, places, share, terms};
 pub use token::TokenKey;
 
 use crate::error::Error;
@@ -80,14 +81,9 @@ fn counted(text: &str) -> (HashMap<Term, u32>, u32) {
 ///
 /// The log of a store without an index is scanned, which takes as long as the log is.
 pub async fn find(store: &dyn Store, scope: &Key, query: &Query) -> Result<Vec<Hit>, Error> {
-    let asked = terms::asked(&query.text);
-    let wanted: Vec<Term> = asked.iter().map(|asked| asked.term).collect();
-    let postings = match store.search() {
-        Some(index) => index.postings(scope, &wanted).await?,
-        None => scan(store, scope, &wanted).await?,
-    };
+    let found = matches(store, scope, &query.text, &query.sight).await?;
     let mut hits = Vec::new();
-    for ranked in rank::rank(&postings, &asked, &query.sight, query.limit.min(HITS_MAX)) {
+    for ranked in rank::rank(&found, &query.sight, query.limit.min(HITS_MAX)) {
         // Someone may have erased it meanwhile.
         if let Some(record) = store.get(scope, ranked.seq).await?
             && said(&record).is_some()
@@ -96,6 +92,17 @@ pub async fn find(store: &dyn Store, scope: &Key, query: &Query) -> Result<Vec<H
         }
     }
     Ok(hits)
+}
+
+/// Weighs the messages of a scope that have words of a query and are in sight.
+pub async fn matches(store: &dyn Store, scope: &Key, text: &str, sight: &Sight) -> Result<Matches, Error> {
+    let asked = terms::asked(text);
+    let wanted: Vec<Term> = asked.iter().map(|asked| asked.term).collect();
+    let postings = match store.search() {
+        Some(index) => index.postings(scope, &wanted).await?,
+        None => scan(store, scope, &wanted).await?,
+    };
+    Ok(rank::matches(&postings, &asked, sight))
 }
 
 /// Reads where terms stand in the log of a scope, page by page.

@@ -48,18 +48,26 @@ pub(super) struct Ranked {
     pub score: f64,
 }
 
-/// Messages that have something of the question: whose they are, and what each term of it is worth in them.
-struct Candidates {
+/// Messages that have something of a query: whose they are, and what each term of it is worth in them.
+#[derive(Debug, Default)]
+pub struct Matches {
     terms: usize,
+    whole: f64,
     places: HashMap<Seq, usize, Mixed>,
     messages: Vec<(Seq, Number)>,
     /// One after the other, as many as there are terms for each message.
     parts: Vec<f64>,
 }
 
-impl Candidates {
-    fn new(terms: usize) -> Self {
-        Self { terms, places: HashMap::default(), messages: Vec::new(), parts: Vec::new() }
+impl Matches {
+    fn new(terms: usize, whole: f64) -> Self {
+        Self { terms, whole, ..Self::default() }
+    }
+
+    /// Returns the messages, with whose they are and what each term is worth in them, all terms together at most 1.
+    pub fn iter(&self) -> impl Iterator<Item = (Seq, Number, Vec<f64>)> {
+        let share = |place| self.parts(place).iter().map(|part| part / self.whole).collect();
+        self.messages.iter().enumerate().map(move |(place, (seq, session))| (*seq, *session, share(place)))
     }
 
     /// Returns where a message is, taking it in if there is room and somebody owns it.
@@ -107,10 +115,10 @@ impl Candidates {
     }
 }
 
-/// Ranks the messages of a scope by the terms of a query, best first. The postings are those of the terms, in their order.
-pub(super) fn rank(postings: &Postings, asked: &[Weighed], sight: &Sight, limit: usize) -> Vec<Ranked> {
+/// Weighs the messages of a scope by the terms of a query. The postings are those of the terms, in their order.
+pub(super) fn matches(postings: &Postings, asked: &[Weighed], sight: &Sight) -> Matches {
     if postings.messages == 0 {
-        return Vec::new();
+        return Matches::default();
     }
     let worth = |(asked, found): (&Weighed, _)| {
         let found: &TermPostings = found;
@@ -126,7 +134,7 @@ pub(super) fn rank(postings: &Postings, asked: &[Weighed], sight: &Sight, limit:
         let length = 1.0 - LENGTH_SHARE + LENGTH_SHARE * f64::from(posting.length) / average.max(1.0);
         worth * count / (count + SATURATION * length)
     };
-    let mut found = Candidates::new(terms.len());
+    let mut found = Matches::new(terms.len(), whole);
     let mut leading = 0;
     for (at, (postings, _, worth)) in terms.iter().enumerate() {
         if found.messages.len() >= CANDIDATES_MAX {
@@ -146,7 +154,7 @@ pub(super) fn rank(postings: &Postings, asked: &[Weighed], sight: &Sight, limit:
             found.set(finalists[which], at, part(*worth, posting));
         });
     }
-    order(&found, sight, whole, limit)
+    found
 }
 
 /// What a session has of the question: the best part of each term, and what its age is worth.
@@ -155,7 +163,8 @@ struct Pooled {
     recency: f64,
 }
 
-fn order(found: &Candidates, sight: &Sight, whole: f64, limit: usize) -> Vec<Ranked> {
+/// Ranks messages by what they and their sessions have of a query, best first.
+pub(super) fn rank(found: &Matches, sight: &Sight, limit: usize) -> Vec<Ranked> {
     let mut sessions: HashMap<Number, Pooled, Mixed> = HashMap::default();
     for (place, (_, session)) in found.messages.iter().enumerate() {
         let fresh = || Pooled { best: vec![0.0; found.terms], recency: sight.recency(*session) };
@@ -170,7 +179,7 @@ fn order(found: &Candidates, sight: &Sight, whole: f64, limit: usize) -> Vec<Ran
         .collect();
     let score = |place: usize, session: Number| {
         let (pooled, recency) = scores.get(&session).copied().unwrap_or((0.0, 1.0));
-        (SESSION_SHARE * pooled + (1.0 - SESSION_SHARE) * found.sum(place)) / whole * recency
+        (SESSION_SHARE * pooled + (1.0 - SESSION_SHARE) * found.sum(place)) / found.whole * recency
     };
     let ranked = found.messages.iter().enumerate();
     let mut ranked: Vec<Ranked> = ranked

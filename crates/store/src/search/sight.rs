@@ -60,6 +60,21 @@ impl Sight {
         owners.iter().find(|(first, last, _)| *first <= seq && seq <= *last).map(|(_, _, owner)| *owner)
     }
 
+    /// Tells whose messages are, if they may be found. Those of a segment that follow each other are looked up at once.
+    pub fn owners(&self, messages: impl Iterator<Item = (segment::Number, Seq)>) -> Vec<Option<Number>> {
+        let mut last: Option<(segment::Number, &[(Seq, Seq, Number)])> = None;
+        let mut owner = |(segment, seq): (segment::Number, Seq)| {
+            let owners = match last {
+                Some((known, owners)) if known == segment => owners,
+                _ => self.owners.get(&segment).map_or(&[][..], Vec::as_slice),
+            };
+            last = Some((segment, owners));
+            let (_, _, owner) = owners.iter().find(|(first, last, _)| *first <= seq && seq <= *last)?;
+            (!self.hidden.hold(segment, seq)).then_some(*owner)
+        };
+        messages.map(&mut owner).collect()
+    }
+
     /// Tells what a session is worth for its age: 1 for one of today, a little less for an old one.
     #[must_use]
     pub fn recency(&self, session: Number) -> f64 {

@@ -1,7 +1,7 @@
 //! Terms: what text is cut into. Words by their stems; Chinese, Japanese and Korean by overlapping pairs of
 //! characters, which needs no dictionary and finds words of two characters.
 
-use super::asking::{ASKING, ASKING_PAIRS, EMPTY, PARTICLES, is_asking};
+use super::asking::{ASKING, ASKING_PAIRS, EMPTY, PARTICLES};
 use super::stem::stem;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -79,31 +79,6 @@ fn runs(text: &str) -> impl Iterator<Item = (usize, Run<'_>)> {
             return Some((begin, if paired { Run::Paired(run) } else { Run::Word(run) }));
         }
     })
-}
-
-/// Cuts a text into words that say something, to be compared by their meaning. Chinese comes in pieces between
-/// particles, which a dictionary can cut further.
-///
-/// ```
-/// let words: Vec<&str> = segue_store::search::words("Where is the harbour? 我的猫过敏了").collect();
-/// assert_eq!(words, ["harbour", "猫过敏"]);
-/// ```
-pub fn words(text: &str) -> impl Iterator<Item = &str> {
-    runs(text).flat_map(|(_, run)| -> Vec<&str> {
-        match run {
-            Run::Word(run) => word(run).map(|_| run).into_iter().collect(),
-            Run::Paired(run) => {
-                run.split(|c| PARTICLES.contains(c)).filter(|piece| !piece.is_empty()).collect()
-            }
-        }
-    })
-}
-
-/// Names a word by a number, the same for all its forms, and tells whether it only asks.
-pub fn named(word: &str) -> (Term, bool) {
-    let lower = lower(word);
-    let stem = stem(&lower);
-    (Term::of(stem), is_asking(stem))
 }
 
 fn lower(word: &str) -> String {

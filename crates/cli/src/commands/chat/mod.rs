@@ -23,7 +23,6 @@ use segue_core::policy::Manner;
 use segue_core::scope;
 use segue_engine::commands::{Parsed, Slash, parse};
 use segue_engine::context::Context;
-use segue_engine::recall::LAST_SESSIONS;
 use segue_engine::route::{Address, route};
 use segue_engine::{Engine, Inbound, Outcome, Target, models};
 use segue_signals::context::OpenAiTokens;
@@ -116,7 +115,7 @@ fn greet(engine: &Engine, scope: &scope::Key, speaker: Option<&Speaker>) -> std:
 }
 
 /// Does what is to be done once a session was left: keeps what is worth keeping of it, has it named, announces what is
-/// past its time, and looks at it as closely as a recall may have to. All of it is done later if it fails. `before` is the
+/// past its time, and embeds its messages for recall. All of it is done later if it fails. `before` is the
 /// same after an earlier boundary.
 async fn tend(engine: Arc<Engine>, scope: scope::Key, before: Option<JoinHandle<()>>) {
     if let Some(before) = before {
@@ -132,7 +131,7 @@ async fn tend(engine: Arc<Engine>, scope: scope::Key, before: Option<JoinHandle<
     if let Err(error) = engine.name_sessions(&scope).await {
         out::error(error);
     }
-    if let Err(error) = engine.prepare_recall(&scope, LAST_SESSIONS).await {
+    if let Err(error) = engine.prepare_recall(&scope).await {
         out::error(error);
     }
 }
