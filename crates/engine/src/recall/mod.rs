@@ -177,10 +177,10 @@ impl Engine {
         Ok(record.and_then(neighbour))
     }
 
-    /// Embeds the messages of a scope, so that a recall need not. Embeddings are kept by the store and made once.
+    /// Embeds and indexes the messages of a scope, so that a recall need not. What is made is kept by the store, and made once.
     pub async fn prepare_recall(&self, scope: &scope::Key) -> Result<(), Error> {
         while self.timelines.catch_up(scope, BATCH).await? > 0 {}
-        Ok(())
+        self.timelines.index(scope).await
     }
 
     /// Finds the times that a query names, in the scope's time zone, seen from its last entry.

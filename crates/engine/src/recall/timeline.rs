@@ -270,6 +270,14 @@ impl Timelines {
         Ok(left)
     }
 
+    /// Brings the full-text index of a scope up to date, so that a search need not.
+    pub(crate) async fn index(&self, scope: &Key) -> Result<(), Error> {
+        match self.store.search() {
+            Some(index) => Ok(index.postings(scope, &[]).await.map(drop)?),
+            None => Ok(()),
+        }
+    }
+
     /// Has a scope embedded in the background, where there is a runtime.
     pub(crate) fn wake(self: &Arc<Self>, scope: &Key) {
         let Ok(runtime) = Handle::try_current() else { return };

@@ -14,7 +14,7 @@ use segue_engine::config::Config;
 use segue_engine::recall::{FRAGMENTS_MAX, Recall, TOKENS_MAX};
 use segue_engine::request::Request;
 use segue_store::sqlite::Sqlite;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use std::sync::Arc;
@@ -52,7 +52,7 @@ struct Asked {
 }
 
 /// What was counted of some questions.
-#[derive(Debug, Default, Clone, Serialize)]
+#[derive(Debug, Default)]
 struct Counts {
     questions: usize,
     /// Of the evidence among the first five messages.
@@ -110,13 +110,13 @@ pub async fn run(common: &Common, config: &Config, file: &Path) -> anyhow::Resul
         said.extend(
             history.sessions.iter().flat_map(|session| &session.messages).map(|said| said.text.clone()),
         );
-        measure(config, &history, &mut counts).await?;
+        measure(common, config, &history, &mut counts).await?;
+    }
+    if common.json {
+        return Ok(());
     }
     let question = "what did we say about that again?";
     let (first, again) = time_first(config, &said, question).await?;
-    if common.json {
-        return out::json(&counts);
-    }
     out::line(format!(
         "{:24} {:>9} {:>12} {:>14} {:>14}",
         file.file_name().unwrap_or_default().display(),
@@ -137,7 +137,9 @@ pub async fn run(common: &Common, config: &Config, file: &Path) -> anyhow::Resul
     Ok(())
 }
 
+/// Asks the questions of a history. As JSON it prints the ranked messages of each, for another scorer.
 async fn measure(
+    common: &Common,
     config: &Config,
     history: &History,
     counts: &mut BTreeMap<String, Counts>,
@@ -176,6 +178,11 @@ async fn measure(
             if !sessions.contains(&name) {
                 sessions.push(name);
             }
+        }
+        if common.json {
+            out::json(&serde_json::json!({
+                "conversation": history.conversation, "q": asked.q, "ranked": messages,
+            }))?;
         }
         let category = match &asked.category {
             serde_json::Value::String(name) => name.clone(),
