@@ -4,6 +4,7 @@
 
 mod clip;
 mod ranking;
+mod speaker;
 mod tasks;
 pub(crate) mod timeline;
 
@@ -23,6 +24,7 @@ use segue_core::state::State;
 use segue_signals::context::{EstimatedTokens, TokenCounter};
 use segue_signals::periods::periods;
 use segue_store::search::{self, Query, Reach, Sight};
+use speaker::Speaker;
 use std::sync::Arc;
 use timeline::BATCH;
 
@@ -139,8 +141,8 @@ impl Engine {
         }
         let matches = search::matches(self.store.as_ref(), scope, &recall.query, &sight).await?;
         let embedding = embedding.await.flatten().map(|found| (*found).clone());
-        let question =
-            Question { matches, embedding, periods: self.named_periods(scope, &recall.query, &state) };
+        let periods = self.named_periods(scope, &recall.query, &state);
+        let question = Question { matches, embedding, periods, speakers: Speaker::named(&recall.query) };
         let count = recall.count_max.min(FRAGMENTS_MAX) + SPARE;
         let ranked = rank(&*self.timelines.at(scope, state.head).await?, &sight, &question, count);
         let mut fragments = Vec::new();

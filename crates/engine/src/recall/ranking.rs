@@ -1,10 +1,11 @@
 //! Ranking: which messages answer a question (M-D2).
 //!
-//! A message counts by the words that it shares with the question, by its meaning, by its day if the question names one, and by
+//! A message counts by the words that it shares with the question, by its meaning, by its day and its speaker if the question names them, and by
 //! what its session has of the question. What was said just before and just after it counts too: people ask with the words of
 //! a question for the answer. The weights were chosen on the dev halves of `eval/`.
 
-use crate::recall::timeline::Timeline;
+use crate::recall::speaker::Speaker;
+use crate::recall::timeline::{Said, Timeline};
 use segue_core::Timestamp;
 use segue_core::entry::Seq;
 use segue_core::session::Number;
@@ -16,10 +17,11 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 const BEFORE: f64 = 0.5;
 const AFTER: f64 = 0.2;
 
-/// How much meaning counts beside words, then the session's words, then a day that is named.
+/// How much meaning counts beside words, then the session's words, then a day that is named, then a speaker who is.
 const MEANING: f64 = 0.4;
 const SESSION: f64 = 0.3;
 const DAY: f64 = 0.2;
+const SPEAKER: f64 = 0.1;
 
 /// The score of a message that has all words of a question and its meaning.
 const WHOLE: f64 = 1.0 + MEANING + SESSION;
@@ -37,6 +39,16 @@ pub(crate) struct Question {
     pub(crate) embedding: Option<Embedding>,
     /// From when to when, for each period that it names.
     pub(crate) periods: Vec<(Timestamp, Timestamp)>,
+    /// Who may be named in it.
+    pub(crate) speakers: Vec<Speaker>,
+}
+
+impl Question {
+    /// What it counts when something was said, and who said it.
+    fn circumstances(&self, said: &Said) -> f64 {
+        let is_named = said.speaker != Speaker::NONE && self.speakers.contains(&said.speaker);
+        DAY * day(&self.periods, said.at) + if is_named { SPEAKER } else { 0.0 }
+    }
 }
 
 /// A message that was found.
@@ -68,8 +80,8 @@ pub(crate) fn rank(timeline: &Timeline, sight: &Sight, question: &Question, coun
         let near = |at: usize| meaning.get(at).copied().unwrap_or(0.0);
         let [before, after] = neighbours(at).map(|other| other.map_or(0.0, near));
         let near = f64::from(near(at)) + BEFORE * f64::from(before) + AFTER * f64::from(after);
-        let day = day(&question.periods, timeline.said[at].at);
-        finalists.push((MEANING * near + SESSION * last.1 + DAY * day, at));
+        let circumstances = question.circumstances(&timeline.said[at]);
+        finalists.push((MEANING * near + SESSION * last.1 + circumstances, at));
     }
     for (score, at) in &mut finalists {
         *score += words.messages.get(at).copied().unwrap_or(0.0);

@@ -5,6 +5,7 @@
 
 use crate::background::away;
 use crate::error::Error;
+use crate::recall::speaker::Speaker;
 use segue_core::Timestamp;
 use segue_core::entry::{Body, Record, Seq};
 use segue_core::message::Role;
@@ -44,6 +45,7 @@ pub(crate) struct Said {
     pub(crate) seq: Seq,
     pub(crate) segment: segment::Number,
     pub(crate) at: Timestamp,
+    pub(crate) speaker: Speaker,
 }
 
 impl Said {
@@ -51,12 +53,13 @@ impl Said {
         said(record)?;
         let Ok(Body::Message(_, message)) = record.body() else { return None };
         let at = message.given_at.unwrap_or(record.at);
-        Some(Self { seq: record.seq, segment: record.segment, at })
+        let speaker = Speaker::of(message.sender.as_deref());
+        Some(Self { seq: record.seq, segment: record.segment, at, speaker })
     }
 
     /// What the store keeps: which encoder it was, the message, and its embedding.
     fn kept(self, vector: &[u8]) -> Kept {
-        let head = [VERSION.to_le_bytes(), self.segment.0.to_le_bytes()].concat();
+        let head = [VERSION, self.segment.0, self.speaker.0].map(u32::to_le_bytes).concat();
         let bytes = [&head, &self.at.as_millisecond().to_le_bytes()[..], vector].concat();
         Kept { subject: Subject::Entry(self.seq), first: self.seq, last: self.seq, bytes }
     }
@@ -66,11 +69,13 @@ impl Said {
         let Subject::Entry(seq) = kept.subject else { return None };
         let (version, rest) = kept.bytes.split_first_chunk::<4>()?;
         let (segment, rest) = rest.split_first_chunk::<4>()?;
+        let (speaker, rest) = rest.split_first_chunk::<4>()?;
         let (at, vector) = rest.split_first_chunk::<8>()?;
         let at = Timestamp::from_millisecond(i64::from_le_bytes(*at)).ok()?;
         let is_whole = vector.is_empty() || vector.len() == DIMENSIONS;
         let segment = segment::Number(u32::from_le_bytes(*segment));
-        (u32::from_le_bytes(*version) == VERSION && is_whole).then_some((Self { seq, segment, at }, vector))
+        let said = Self { seq, segment, at, speaker: Speaker(u32::from_le_bytes(*speaker)) };
+        (u32::from_le_bytes(*version) == VERSION && is_whole).then_some((said, vector))
     }
 }
 

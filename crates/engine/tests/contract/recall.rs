@@ -300,6 +300,28 @@ async fn m_d2_a_question_may_name_a_day() {
     }
 }
 
+/// M-D2: in a group, whoever is named in a question comes first.
+#[tokio::test]
+async fn m_d2_a_question_may_name_who_said_it() {
+    let stage = stage_on(Arc::new(Memory::default()), "").await;
+    let scope: segue_core::scope::Key = "agent:main:telegram:group:boat".parse().unwrap();
+    let at = "2026-03-01T10:00:00Z".parse().unwrap();
+    for (sender, text) in
+        [("Boris", "The boat should be blue"), ("Anna", "The boat should be red"), ("Boris", "/new")]
+    {
+        let mut inbound = Inbound::user(scope.clone(), at, text);
+        inbound.message.sender = Some(sender.to_owned());
+        stage.engine.receive(inbound).await.unwrap();
+    }
+    for (question, colour) in [
+        ("which colour did Anna want for the boat?", "red"),
+        ("which colour did Boris want for the boat?", "blue"),
+    ] {
+        let found = stage.engine.recall(&scope, &Recall::new(question, "a test")).await.unwrap();
+        assert!(found.fragments[0].text.contains(colour), "{question}: {found:?}");
+    }
+}
+
 /// Isolation: many scopes with the same words and a mark each, asked at once; no recall ever holds another's mark.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn m_d2_x9_no_recall_holds_the_mark_of_another_scope() {
