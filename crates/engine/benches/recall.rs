@@ -1,4 +1,4 @@
-//! What a recall costs in a scope with 100,000 archived messages: the search, and comparing sessions by their meaning.
+//! What a recall costs in a scope with 100,000 archived messages: by words and by meaning.
 //!
 //!     cargo bench -p segue-engine --bench recall
 
@@ -19,9 +19,9 @@ use std::time::{Duration, Instant};
 type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
 
 const RECALLS: usize = 200;
-const GOAL: Duration = Duration::from_millis(5);
+const GOAL: Duration = Duration::from_millis(10);
 
-/// Questions whose words the history has not, but for the most frequent ones: all that can be compared is.
+/// Questions whose words the history has not, but for the most frequent ones.
 const STRANGE: &[&str] = &["which lizard lives in the greenhouse", "my granddaughter and the accordion"];
 
 async fn measure() -> Outcome<()> {
@@ -34,7 +34,7 @@ async fn measure() -> Outcome<()> {
     println!("{} messages in {SESSIONS} sessions", texts.len());
     let begun = Instant::now();
     engine.prepare_recall(&state.scope).await?;
-    println!("all were looked at closely: {:.1} s", begun.elapsed().as_secs_f64());
+    println!("all were embedded: {:.1} s", begun.elapsed().as_secs_f64());
     let mut chance = Chance(77);
     let remembered: Vec<String> = (0..RECALLS).map(|_| chance.question(&texts)).collect();
     let strange: Vec<String> =
@@ -51,7 +51,7 @@ async fn measure() -> Outcome<()> {
         let ms = |time: Duration| time.as_secs_f64() * 1e3;
         let met = if at(0.5) < GOAL { "met" } else { "missed" };
         println!(
-            "{} recalls {name}: p50 {:.2} ms (goal 5 ms: {met}), p95 {:.2} ms, longest {:.2} ms",
+            "{} recalls {name}: p50 {:.2} ms (goal 10 ms: {met}), p95 {:.2} ms, longest {:.2} ms",
             times.len(),
             ms(at(0.5)),
             ms(at(0.95)),

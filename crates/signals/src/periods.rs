@@ -107,7 +107,7 @@ enum Unit {
 pub fn periods(text: &str, today: Date) -> Vec<Period> {
     let lower = text.to_lowercase();
     let words: Vec<&str> =
-        lower.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty()).collect();
+        lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
     let mut found = english(&words, today);
     found.extend(chinese(&numerals::in_digits(&lower), today));
     found
