@@ -3,8 +3,8 @@
 //! A message is compared with the newest sessions of its scope, archived ones too. Embeddings find those that are near; the
 //! judgement that tells whether a message goes on then looks at the nearest of them.
 
+use crate::background::away;
 use crate::engine::Engine;
-use crate::recall::embeddings::away;
 use crate::scope::session_profile::speaker;
 use jiff::SignedDuration;
 use segue_core::observed::{Earlier, Share};
