@@ -70,7 +70,9 @@ impl Drawing {
             None => {
                 self.counts.messages += 1;
                 let (notice, question) = match &outcome.notice {
-                    Some(question) if !outcome.options().is_empty() => (None, Some(question)),
+                    Some(question) if outcome.question().or(outcome.suggestion()).is_some() => {
+                        (None, Some(question))
+                    }
                     notice => (notice.as_ref(), None),
                 };
                 self.rule(outcome, notice)?;
