@@ -30,7 +30,7 @@ impl Engine {
                 let list = if all { self.list_all(&state).await? } else { self.list(&state).await? };
                 let line = |session: &Listed| words::listed(turn.language, session, now);
                 let mut lines: Vec<String> = list.iter().map(line).collect();
-                let archived = state.archived();
+                let archived = if all { 0 } else { state.archived() };
                 lines.extend((archived > 0).then(|| words::archived(turn.language, archived)));
                 Ok(lines.join("\n"))
             }
