@@ -61,6 +61,73 @@ Intervals hold 95 of 100 draws of streams.")]
         #[arg(required = true)]
         files: Vec<PathBuf>,
     },
+    /// Hurt a cluster of nodes while clients talk to it, and check that nothing was lost
+    #[command(after_help = "\
+Example:
+  segue-lab torture --minutes 1 --faults kill,pause,partition,primary,clock
+  segue-lab torture --store postgres://segue@127.0.0.1:5000/segue --nodes 3 --minutes 30 \\
+      --faults kill,pause,partition,primary --primary-command 'scripts/cluster fail'
+
+Without --store a PostgreSQL server is started for it, and crashed by `primary`. Exit 0: no violation; 2: some, or it could not run.")]
+    Torture(Torture),
+    /// Run one node, as `torture` does
+    #[command(hide = true)]
+    Node(Node),
+}
+
+/// `segue-lab torture`.
+#[derive(Debug, ClapArgs)]
+pub struct Torture {
+    /// The store that all nodes use; nothing for a PostgreSQL server of its own
+    #[arg(long, value_name = "URL")]
+    pub store: Option<String>,
+    /// How many nodes
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    pub nodes: usize,
+    /// How many clients talk at once
+    #[arg(long, value_name = "N", default_value_t = 12)]
+    pub clients: usize,
+    /// How many scopes they talk to; every other message goes to the first one
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub scopes: usize,
+    /// How long
+    #[arg(long, value_name = "M", default_value_t = 1.0)]
+    pub minutes: f64,
+    /// What happens meanwhile
+    #[arg(long, value_delimiter = ',', default_value = "kill,pause")]
+    pub faults: Vec<crate::torture::faults::Kind>,
+    /// Where the faults come from; the same number gives the same faults
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// How many seconds between two faults, on average
+    #[arg(long, value_name = "SECONDS", default_value_t = 2.0)]
+    pub every: f64,
+    /// What takes the primary away, for `primary` on a cluster that is not its own
+    #[arg(long, value_name = "COMMAND")]
+    pub primary_command: Option<String>,
+    /// What fills the database's disk for a while, for `disk`
+    #[arg(long, value_name = "COMMAND")]
+    pub disk_command: Option<String>,
+    /// How many seconds lie between two losses of the primary, at least
+    #[arg(long, value_name = "SECONDS", default_value_t = 30.0)]
+    pub primary_every: f64,
+    /// Where the history is written, one operation a line
+    #[arg(long, value_name = "FILE")]
+    pub history: Option<PathBuf>,
+}
+
+/// `segue-lab node`.
+#[derive(Debug, ClapArgs)]
+pub struct Node {
+    /// The store
+    #[arg(long, value_name = "URL")]
+    pub store: String,
+    /// Where it listens
+    #[arg(long, value_name = "HOST:PORT")]
+    pub addr: std::net::SocketAddr,
+    /// How many seconds its clock is ahead
+    #[arg(long, value_name = "SECONDS", default_value_t = 0, allow_negative_numbers = true)]
+    pub ahead: i64,
 }
 
 /// `segue-lab flat`.

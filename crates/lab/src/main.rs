@@ -3,6 +3,7 @@
 mod args;
 mod commands;
 mod out;
+mod torture;
 mod train;
 
 use args::{Args, Command};
@@ -20,7 +21,7 @@ fn main() -> ExitCode {
 }
 
 fn run(args: Args) -> anyhow::Result<()> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let common = args.common;
     match args.command {
         Command::Train(options) => commands::train::run(&common, &options),
@@ -28,6 +29,8 @@ fn run(args: Args) -> anyhow::Result<()> {
         Command::Decisions(options) => runtime.block_on(commands::decisions::run(&common, &options)),
         Command::Flat(options) => runtime.block_on(commands::flat::run(&common, &options)),
         Command::Quality(options) => runtime.block_on(commands::quality::run(&common, &options)),
+        Command::Torture(options) => runtime.block_on(commands::torture::run(&common, &options)),
+        Command::Node(options) => runtime.block_on(commands::node::run(&common, &options)),
         Command::Recall { files } => runtime.block_on(commands::recall::run(&common, &files)),
     }
 }

@@ -25,7 +25,11 @@ pub enum Space {
 }
 
 impl Space {
-    fn name(self) -> &'static str {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Token, Self::Answer, Self::Response, Self::Conversation];
+
+    /// Returns the namespace in the store.
+    pub fn name(self) -> &'static str {
         match self {
             Self::Token => "serve.token",
             Self::Answer => "serve.answer",

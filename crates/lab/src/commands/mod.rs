@@ -3,8 +3,10 @@
 pub mod classifier;
 pub mod decisions;
 pub mod flat;
+pub mod node;
 pub mod quality;
 pub mod recall;
+pub mod torture;
 pub mod train;
 
 use crate::args::Common;

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 const ME: &str = "agent:main:cli:direct:me";
 
 /// Reads so many events of a stream: id, name, data.
-async fn read(
+pub async fn read(
     world: &World,
     path: &str,
     last_id: Option<&str>,

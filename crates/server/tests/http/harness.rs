@@ -153,7 +153,8 @@ fn stream(body: Body) -> Response {
 
 /// A running server.
 pub struct World {
-    pub folder: TempDir,
+    _folder: TempDir,
+    store: Location,
     pub model: Arc<Model>,
     pub url: String,
     upstream: String,
@@ -198,10 +199,10 @@ impl Answer {
     }
 }
 
-pub async fn engine(folder: &TempDir, settings: &str) -> Arc<Engine> {
+pub async fn engine(store: &Location, settings: &str) -> Arc<Engine> {
     let layer = Layer::toml(Origin::File("test.toml".into()), settings.to_owned());
     let config = Config::load(vec![layer], &TimeZone::UTC).unwrap();
-    let store = Location::Sqlite(folder.path().join("segue.db")).open().unwrap();
+    let store = store.open().unwrap();
     Arc::new(Engine::open(store, config).await.unwrap())
 }
 
@@ -212,6 +213,17 @@ impl World {
 
     /// A server with more settings.
     pub async fn with(more: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Location::Sqlite(folder.path().join("segue.db"));
+        Self::on(store, folder, more).await
+    }
+
+    /// A server on a store that others use, too.
+    pub async fn node(store: Location, more: &str) -> Self {
+        Self::on(store, tempfile::tempdir().unwrap(), more).await
+    }
+
+    async fn on(store: Location, folder: TempDir, more: &str) -> Self {
         let model = Arc::new(Model::default());
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let upstream = format!("http://{}/v1", listener.local_addr().unwrap());
@@ -221,16 +233,19 @@ impl World {
             format!("[models.{name}]\nbase_url = \"{upstream}\"\nmodel = \"scripted\"\nwire = \"{wire}\"\n")
         };
         let settings = format!("{more}\n{}{}", model_of("main", "chat"), model_of("native", "responses"));
-        let folder = tempfile::tempdir().unwrap();
-        let (url, handle, running) = start(&folder, &settings).await;
+        let (url, handle, running) = start(&store, &settings).await;
         let http = crate::harness::http_client();
-        Self { folder, model, url, upstream, settings, handle, running, token: None, http }
+        Self { _folder: folder, store, model, url, upstream, settings, handle, running, token: None, http }
     }
 
     /// Stops the server and starts another one on the same store.
     pub async fn restart(&mut self) {
         self.stop().await;
-        let (url, handle, running) = start(&self.folder, &self.settings).await;
+        self.restart_stopped().await;
+    }
+
+    pub async fn restart_stopped(&mut self) {
+        let (url, handle, running) = start(&self.store, &self.settings).await;
         (self.url, self.handle, self.running) = (url, handle, running);
     }
 
@@ -312,12 +327,12 @@ impl World {
 
     /// Opens the store beside the server, as `segue token` does.
     pub async fn engine(&self) -> Arc<Engine> {
-        engine(&self.folder, &self.settings).await
+        engine(&self.store, &self.settings).await
     }
 }
 
-async fn start(folder: &TempDir, settings: &str) -> (String, Handle, JoinHandle<()>) {
-    let engine = engine(folder, settings).await;
+async fn start(store: &Location, settings: &str) -> (String, Handle, JoinHandle<()>) {
+    let engine = engine(store, settings).await;
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let key = |name: &str| (name == "TEST_SIGNING_KEY").then(|| "07".repeat(32));

@@ -9,6 +9,7 @@ mod description;
 mod events;
 mod harness;
 mod native;
+mod nodes;
 mod own;
 mod raw;
 mod responses;

@@ -51,10 +51,40 @@ pub trait Hook: Send + Sync {
         Ok(())
     }
 
+    /// Tells whether, and how, the next append is lied about.
+    fn cheat(&self) -> Option<Cheat> {
+        None
+    }
+
     /// Returns how many of many appends are made; the next one fails.
     fn made_of(&self, appends: usize) -> usize {
         appends
     }
+}
+
+/// How a store lies, for tests of what is to find it out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cheat {
+    /// It acknowledges an append and never writes it.
+    AcknowledgesEarly,
+    /// It writes an append whatever the head is, as the last one wins.
+    DropsTheGuard,
+}
+
+/// Puts an append behind a head that it does not know.
+fn force(mut append: Append, stored: Option<Arc<State>>) -> Append {
+    let Some(stored) = stored else { return append };
+    let mut seq = stored.head;
+    for record in &mut append.records {
+        seq = seq.next();
+        record.seq = seq;
+    }
+    if let Some((_, of)) = &mut append.message_id {
+        *of = seq;
+    }
+    append.next = Arc::new(State { head: seq, ..State::clone(&append.next) });
+    append.prior = stored;
+    append
 }
 
 /// A store with a hook around the calls of its log.
@@ -98,7 +128,18 @@ impl<H: Hook> Log for Hooked<H> {
     }
 
     async fn append(&self, append: Append) -> Result<(), Error> {
-        self.around(Call::Append, one, self.store.append(append)).await
+        let cheat = self.hook.cheat();
+        if cheat == Some(Cheat::AcknowledgesEarly) {
+            return Ok(());
+        }
+        let forced = append.clone();
+        match self.around(Call::Append, one, self.store.append(append)).await {
+            Err(Error::Conflict { .. }) if cheat == Some(Cheat::DropsTheGuard) => {
+                let stored = self.store.load(forced.scope()).await?;
+                self.store.append(force(forced, stored)).await
+            }
+            done => done,
+        }
     }
 
     async fn append_many(&self, mut appends: Vec<Append>) -> (usize, Result<(), Error>) {

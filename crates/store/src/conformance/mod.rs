@@ -31,7 +31,7 @@ pub mod suite;
 mod tasks;
 mod world;
 
-pub use hooked::{Call, Hook, Hooked};
+pub use hooked::{Call, Cheat, Hook, Hooked};
 pub use world::{World, said, text};
 
 use crate::store::Store;

@@ -1,0 +1,10 @@
+//! Torture: clients talk to a cluster of nodes that is hurt meanwhile. What they were told is then compared with the log.
+
+pub mod check;
+pub mod clients;
+pub mod faults;
+pub mod history;
+pub mod nodes;
+mod seed;
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,115 @@
+//! Two servers on one PostgreSQL: whatever one is told, the other one knows.
+
+use crate::events::read;
+use crate::harness::World;
+use segue_server::Server;
+use segue_server::auth::Right;
+use segue_store::Location;
+use segue_testing::postgres::{Database, database};
+use serde_json::{Value, json};
+use std::time::Duration;
+
+const ME: &str = "agent:main:cli:direct:me";
+
+/// Two nodes of a cluster; nothing where PostgreSQL cannot be had.
+async fn two() -> Option<(Database, World, World)> {
+    let database = database()?;
+    let store = || Location::Postgres(database.url().to_owned());
+    let settings = "[serve]\nwork_every = \"1s\"\n";
+    let (a, b) = (World::node(store(), settings).await, World::node(store(), settings).await);
+    Some((database, a, b))
+}
+
+#[tokio::test]
+async fn n4_events_of_one_node_come_at_the_other() {
+    let Some((_database, a, b)) = two().await else { return };
+    a.say(ME, "hello").await;
+    assert_eq!(b.told(ME, 1).await, ["user hello"]);
+    let path = format!("/api/v1/scopes/{ME}/events");
+    // The stream is there, or comes later and reads what it missed.
+    let (seen, _) = tokio::join!(read(&b, &path, Some("0"), 2), a.say(ME, "second"));
+    assert_eq!(seen[1].2["text"], "second");
+}
+
+#[tokio::test]
+async fn n4_an_agent_at_one_node_is_interrupted_from_the_other() {
+    let Some((_database, a, b)) = two().await else { return };
+    let started =
+        a.post(&format!("/api/v1/scopes/{ME}/task/start"), json!({ "task": "Add retry logic" })).await;
+    assert_eq!(started.status, 200, "{}", started.text);
+    let waiting = format!("/api/v1/scopes/{ME}/interrupts?wait=60");
+    let (heard, _) = tokio::join!(a.get(&waiting), b.say(ME, "use exponential backoff"));
+    assert_eq!(heard.json()["interrupts"][0]["text"], "use exponential backoff", "{}", heard.text);
+}
+
+#[tokio::test]
+async fn n4_a_token_that_is_revoked_at_one_node_ends_at_both() {
+    let Some((_database, mut a, mut b)) = two().await else { return };
+    let engine = a.engine().await;
+    let (tokens, now) = (Server::tokens(&engine), engine.now());
+    let secret = tokens.add("ann", Vec::new(), Right::Admin, None, now).await.unwrap().secret;
+    (a.token, b.token) = (Some(secret.clone()), Some(secret));
+    assert_eq!((a.get("/api/v1/scopes").await.status, b.get("/api/v1/scopes").await.status), (200, 200));
+    tokens.revoke("ann", now).await.unwrap();
+    assert_eq!((a.get("/api/v1/scopes").await.status, b.get("/api/v1/scopes").await.status), (401, 401));
+}
+
+/// N-1: every message is delivered to both nodes at once, and is there once, in an order that both tell.
+#[tokio::test]
+async fn n1_what_is_delivered_to_both_nodes_is_there_once() {
+    let Some((_database, a, b)) = two().await else { return };
+    let body =
+        |n: usize| json!({ "scope": ME, "text": format!("message {n}"), "message_id": format!("m{n}") });
+    for n in 0..20 {
+        let (body, other) = (body(n), body(n));
+        let (one, two) = tokio::join!(a.post("/api/v1/messages", body), b.post("/api/v1/messages", other));
+        assert_eq!((one.status, two.status), (200, 200), "{} {}", one.text, two.text);
+    }
+    let expected: Vec<String> = (0..20).map(|n| format!("user message {n}")).collect();
+    assert_eq!(a.told(ME, 1).await, expected);
+    assert_eq!(b.told(ME, 1).await, expected);
+    // The same key at the other node gives the same answer.
+    let key = [("idempotency-key", "k1")];
+    let body = json!({ "scope": ME, "text": "remember the milk" });
+    let first = a.call("POST", "/api/v1/messages", Some(&body), &key).await;
+    let again = b.call("POST", "/api/v1/messages", Some(&body), &key).await;
+    assert_eq!((again.status, again.json()), (200, first.json()));
+    let report: Value = b.get(&format!("/api/v1/scopes/{ME}/verify")).await.json();
+    assert_eq!(report["ok"], true, "{report}");
+}
+
+/// N-4: both nodes want to work, and one of them has the lease.
+#[tokio::test]
+async fn n4_workers_run_once_in_the_cluster() {
+    let Some((_database, a, b)) = two().await else { return };
+    a.say(ME, "hello").await;
+    let counts = |text: &str, what: &str| {
+        text.lines().any(|line| line.starts_with("segue_worker_runs_total") && line.contains(what))
+    };
+    let one_works = async {
+        loop {
+            let (a, b) = (a.get("/metrics").await.text, b.get("/metrics").await.text);
+            let works = [counts(&a, "\"memory\""), counts(&b, "\"memory\"")];
+            let waits = [counts(&a, "\"taken\""), counts(&b, "\"taken\"")];
+            assert_ne!(works, [true, true], "both work");
+            if works.contains(&true) && waits.contains(&true) {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(60), one_works).await.expect("one works, the other one waits");
+}
+
+/// A node that is told to stop says so before it ends, and the other one goes on.
+#[tokio::test]
+async fn n1_a_node_that_stops_leaves_everything_to_the_other() {
+    let Some((_database, mut a, b)) = two().await else { return };
+    a.say(ME, "one").await;
+    assert_eq!((a.get("/readyz").await.status, b.get("/readyz").await.status), (200, 200));
+    a.stop().await;
+    b.say(ME, "two").await;
+    assert_eq!(b.told(ME, 1).await, ["user one", "user two"]);
+    a.restart_stopped().await;
+    assert_eq!(a.told(ME, 1).await, ["user one", "user two"]);
+}
