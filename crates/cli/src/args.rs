@@ -203,7 +203,12 @@ own scopes, and those that only the session sees are deleted as a whole. Those t
 other sessions see too, are named and stay, and the exit code is 1: --set-aside deletes them as well.")]
     Erase(Erase),
     /// Write a session to standard output
-    #[command(after_help = "Example:\n  segue export agent:main:cli:direct:me#2 --format openai > chat.json")]
+    #[command(after_help = "\
+Example:
+  segue export agent:main:cli:direct:me#2 --format openai > chat.json
+  segue export '#2' --format codex > ~/.codex/sessions/rollout-2026-03-01T10-00-00-ID.jsonl
+
+What a form has no place for is said on standard error. docs/import.md says where Claude Code and Codex look.")]
     Export {
         /// The session: its key, or #N in the scope that was written last [default: the latest one there]
         key: Option<SessionArg>,

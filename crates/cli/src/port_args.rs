@@ -9,6 +9,10 @@ pub enum ExportFormat {
     Segue,
     /// OpenAI chat messages
     Openai,
+    /// A transcript of Claude Code, to go on there
+    ClaudeCode,
+    /// A rollout of Codex, to go on there
+    Codex,
     /// For people
     Markdown,
 }

@@ -7,10 +7,12 @@ use crate::port_args::ExportFormat;
 use crate::sessions_args::SessionArg;
 use crate::setup::{self, Absent};
 use crate::{Exit, json, layout, out};
+use anyhow::Context as _;
 use jiff::tz::TimeZone;
 use segue_core::session::Title;
 use segue_engine::history::{Listed, Told};
 use segue_engine::pins::Carried;
+use segue_engine::port::writing::{self, LostPart, Outgoing, Written};
 use serde_json::{Value, json};
 
 pub async fn run(common: &Common, key: Option<&SessionArg>, format: ExportFormat) -> anyhow::Result<Exit> {
@@ -25,7 +27,16 @@ pub async fn run(common: &Common, key: Option<&SessionArg>, format: ExportFormat
             let pins = engine.pins_with_texts(&state, key.number).await?;
             own(&listed, session.title.as_ref(), pins.as_ref(), &messages)?;
         }
+        ExportFormat::ClaudeCode => {
+            elsewhere(writing::claude_code, &listed, &messages)?;
+        }
+        ExportFormat::Codex => {
+            elsewhere(writing::codex, &listed, &messages)?;
+        }
         ExportFormat::Openai => {
+            for told in messages.iter().filter(|told| told.message.is_none()) {
+                out::warning(format!("message {}: {}", told.seq, LostPart::Erased));
+            }
             let said =
                 messages.into_iter().filter_map(|told| Some((told.role, told.message?))).collect::<Vec<_>>();
             let (chat, left_out) = json::paired(&said);
@@ -39,6 +50,22 @@ pub async fn run(common: &Common, key: Option<&SessionArg>, format: ExportFormat
         }
     }
     Ok(Exit::Done)
+}
+
+/// Writes a session as another program keeps its own; what has no place there is said.
+fn elsewhere(write: fn(&Outgoing<'_>) -> Written, listed: &Listed, messages: &[Told]) -> anyhow::Result<()> {
+    let folder = std::env::current_dir().context("the current folder cannot be found")?;
+    let messages = messages.iter().map(|told| (told.seq, told.at, told.role, told.message.as_ref()));
+    let outgoing =
+        Outgoing { id: listed.session_id, folder: &folder.to_string_lossy(), messages: messages.collect() };
+    let written = write(&outgoing);
+    for line in &written.lines {
+        json::print(line)?;
+    }
+    for lost in &written.lost {
+        out::warning(format!("message {}: {}", lost.seq, lost.what));
+    }
+    Ok(())
 }
 
 fn own(

@@ -21,6 +21,7 @@ mod own;
 mod picoclaw;
 mod reading;
 mod transcript;
+pub mod writing;
 
 pub use account::Account;
 pub use detect::{began, detect};
