@@ -160,7 +160,8 @@ pub fn allowed(from: StateName) -> impl Iterator<Item = StateName> {
 /// let refused = transition::check(StateName::AwaitingUser, StateName::Complete).unwrap_err();
 /// assert_eq!(
 ///     refused.to_string(),
-///     "a task cannot go from awaiting_user to complete: from awaiting_user it can go to running or aborted"
+///     "a task cannot go from awaiting_user to complete: from awaiting_user it can go to running or aborted; \
+///      the person's answer to the question makes it running"
 /// );
 /// ```
 pub fn check(from: StateName, to: StateName) -> Result<(), Forbidden> {
