@@ -67,11 +67,10 @@ impl<K, V> Default for SharedMap<K, V> {
 
 impl<K: Numbered, V: PartialEq> PartialEq for SharedMap<K, V> {
     fn eq(&self, other: &Self) -> bool {
-        let same =
-            |(a, b): (&Arc<Chunk<K, V>>, &Arc<Chunk<K, V>>)| Arc::ptr_eq(a, b) || a.entries == b.entries;
+        let mut pairs = self.chunks.values().zip(other.chunks.values());
         self.len == other.len
             && self.chunks.keys().eq(other.chunks.keys())
-            && self.chunks.values().zip(other.chunks.values()).all(same)
+            && pairs.all(|(a, b)| Arc::ptr_eq(a, b) || a.entries == b.entries)
     }
 }
 

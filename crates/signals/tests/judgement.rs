@@ -1,5 +1,7 @@
 //! What people's eyes would say about a message must be right (J-1): mistakes that were made once are kept here.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
+
 use jiff::SignedDuration;
 use segue_signals::intent::{ExplicitIntent, explicit_intent};
 use segue_signals::judge::{self, Embedder, Stage};

@@ -361,6 +361,7 @@ fn x17_every_column_and_file_is_known() {
             made.step(&mut chance).await;
         }
     });
+    #[allow(clippy::disallowed_methods, reason = "the test looks at what the store has made")]
     let db = rusqlite::Connection::open(made.place.path().join("store/segue.db")).unwrap();
     let sql = "SELECT m.name, c.name FROM sqlite_schema m, pragma_table_xinfo(m.name) c
                WHERE m.type = 'table' AND c.hidden IN (0, 2)";

@@ -232,7 +232,7 @@ fn reversal(state: &State, open: &segment::Open, observed: &Observed) -> Option<
     }
     let here = observed.meaning.belongs.filter(|here| here.value() < BELONGS_HERE)?;
     let surer = before.rest().value() * SURER < here.rest().value();
-    (before.value() > BELONGS_BEFORE && surer).then(|| match open.messages > rotation.heard {
+    (before.value() > BELONGS_BEFORE && surer).then_some(match open.messages > rotation.heard {
         true => Route::Return(rotation.from, before),
         false => Route::TakeBack(Reversal::Evidence),
     })

@@ -160,7 +160,7 @@ async fn rounds(report: impl Fn(usize, &Round)) -> Outcome<Vec<Round>> {
 }
 
 async fn measure(as_json: bool) -> Outcome<()> {
-    let rounds = rounds(|number, round| {
+    let rounds = Box::pin(rounds(|number, round| {
         if !as_json {
             println!(
                 "round {number:2}: turn {:6.1} µs, bare {:6.1}; exchange {:6.1}, bare {:6.1}, at once {:6.1}; \
@@ -174,7 +174,7 @@ async fn measure(as_json: bool) -> Outcome<()> {
                 round.long
             );
         }
-    })
+    }))
     .await?;
     let of = |figure: fn(&Round) -> f64| median(rounds.iter().map(figure).collect());
     let each = |turns: fn(&Round) -> &Vec<f64>| median(rounds.iter().flat_map(turns).copied().collect());

@@ -213,7 +213,7 @@ impl Written {
                 "" => Map::new(),
                 text => serde_json::from_str(text).unwrap_or_else(|_| {
                     self.lost.push(Lost { seq, what: LostPart::Arguments });
-                    Map::from_iter([("arguments".to_owned(), Value::from(text))])
+                    Map::from_iter([("arguments".to_owned(), Value::from(arguments.as_str()))])
                 }),
             };
             blocks.push(json!({"type": "tool_use", "id": id, "name": name, "input": input}));

@@ -62,7 +62,7 @@ impl Sight {
 
     /// Tells whose messages are, if they may be found. Those of a segment that follow each other are looked up at once.
     pub fn owners(&self, messages: impl Iterator<Item = (segment::Number, Seq)>) -> Vec<Option<Number>> {
-        let mut last: Option<(segment::Number, &[(Seq, Seq, Number)])> = None;
+        let mut last = None;
         let mut owner = |(segment, seq): (segment::Number, Seq)| {
             let owners = match last {
                 Some((known, owners)) if known == segment => owners,

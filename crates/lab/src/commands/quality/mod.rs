@@ -111,7 +111,7 @@ fn part(part: &str, found: &[&Found]) -> Vec<Row> {
     for (name, falsely) in [("missed at 1 %", 0.01), ("missed at 2 %", 0.02), ("missed at 3 %", 0.03)] {
         push(name, turns, Figure::of(found, |drawn| missed_at(&scored(drawn), falsely)));
     }
-    let engine: [(&str, fn(&Played) -> Option<bool>); 9] = [
+    let engine: [Counted<Played>; 9] = [
         ("engine: neither split nor suggested", |p| p.turn.is_new().then_some(missed(p))),
         ("engine: split, of boundaries", |p| p.turn.is_new().then_some(p.did == Did::Split)),
         ("engine: false splits, of turns", |p| Some(!p.turn.is_new() && moved(p))),
@@ -128,7 +128,7 @@ fn part(part: &str, found: &[&Found]) -> Vec<Row> {
         let of = found.iter().flat_map(|found| &found.played).filter_map(counts).count();
         push(name, of, Figure::of(found, share));
     }
-    let nights: [(&str, fn(&Morning) -> Option<bool>); 5] = [
+    let nights: [Counted<Morning>; 5] = [
         ("night, same topic: split", |m| m.same.then_some(m.did == Did::Split)),
         ("night, same topic: split without an offer", |m| {
             m.same.then_some(m.did == Did::Split && !m.offered)
@@ -146,13 +146,19 @@ fn part(part: &str, found: &[&Found]) -> Vec<Row> {
     rows
 }
 
+/// A figure by its name: which cases it counts, and whether one is a hit.
+type Counted<T> = (&'static str, fn(&T) -> Option<bool>);
+
+/// The same, of all cases.
+type Told<T> = (&'static str, fn(&T) -> bool);
+
 /// What becomes of the turns that are marked as hard.
 fn hard(all: &[Found]) -> Vec<Row> {
     let name = |played: &Played| played.turn.hard.clone();
     let names: BTreeSet<String> = all.iter().flat_map(|found| &found.played).filter_map(name).collect();
     let mut rows = Vec::new();
     for hard in names {
-        let counts: [(&str, fn(&Played) -> bool); 2] = [
+        let counts: [Told<Played>; 2] = [
             ("split", |played| played.did == Did::Split),
             ("suggested", |played| played.did == Did::Suggested),
         ];
@@ -197,7 +203,7 @@ fn print(rows: &[Row]) -> anyhow::Result<()> {
     for row in rows {
         if row.part != part {
             part = &row.part;
-            out::line(format!("{part}"))?;
+            out::line(part.to_string())?;
         }
         let Row { name, value, low, high, of, .. } = row;
         match name.as_str() {
