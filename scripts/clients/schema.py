@@ -18,7 +18,7 @@ if __name__ == "__main__":
         command = [str(pathlib.Path(sys.executable).parent / "schemathesis"), "--no-color", "--config-file", str(HERE / "schemathesis.toml")]
         command += ["run", f"{daemon.url}/api/openapi.json", "--checks", "all", "--request-timeout", "3"]
         command += ["--max-examples", os.environ.get("SEGUE_SCHEMA_EXAMPLES", "20"), "--workers", "2"]
-        seed = os.environ.get("SEGUE_SCHEMA_SEED")
+        seed = os.environ.get("SCHEMA_SEED")
         command += ["--seed", seed] if seed else []
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=400)
         (folder / "schemathesis.txt").write_text(done.stdout + done.stderr)

@@ -22,7 +22,11 @@ pub fn config(common: &Common, options: &[(&str, &str)]) -> anyhow::Result<Confi
     if let Some(folder) = config_folder() {
         layers.extend(file(&folder.join("segue").join("segue.toml"), Origin::User)?);
     }
-    layers.extend(workspace()?);
+    // A file that the person names is theirs, also where it lies in this folder.
+    let named = common.config.as_deref().and_then(|path| path.canonicalize().ok());
+    if named.is_none() || named != Path::new("segue.toml").canonicalize().ok() {
+        layers.extend(workspace()?);
+    }
     layers.push(Layer::environment(variables()));
     if let Some(path) = &common.config {
         match file(path, Origin::File)? {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 /// How many public items a crate may have in its public modules, methods included. Lower one after removing items; raise
 /// one only for something that another crate or a host needs.
 const CEILINGS: [(&str, usize); 5] =
-    [("segue", 50), ("core", 470), ("signals", 190), ("store", 130), ("engine", 380)];
+    [("segue", 50), ("core", 473), ("signals", 150), ("store", 120), ("engine", 370)];
 
 const KINDS: [&str; 9] = ["fn", "struct", "enum", "trait", "type", "const", "static", "union", "macro"];
 
