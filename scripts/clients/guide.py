@@ -1,14 +1,30 @@
 """Runs every command of docs/serve.md, in order, as it stands there: only addresses and paths are replaced."""
 
+import getpass
 import os
 import pathlib
 import re
 import shutil
+import socket
 import subprocess
 import sys
 
 from codex_cli_bin import bundled_codex_path
-from daemon import HERE, ROOT, SEGUE, check, listening
+from daemon import HERE, ROOT, SEGUE, check, listening, wait_until
+from stranger import Stranger, at
+
+
+def free_port():
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return one.getsockname()[1]
+
+
+def answers(client):
+    try:
+        return client.get("/healthz").status == 200
+    except OSError:
+        return False
 
 
 class Guide:
@@ -73,13 +89,30 @@ class Guide:
     def nginx(self, text):
         if not shutil.which("nginx"):
             return "skipped: nginx is missing"
-        file = self.folder / "nginx.conf"
-        file.write_text(f"events {{}}\nhttp {{ server {{ listen 127.0.0.1:0; {self.replaced(text)} }} }}\n")
+        port, file = free_port(), self.folder / "nginx.conf"
+        head = f"user {getpass.getuser()};\npid {self.folder}/nginx.pid;\nerror_log {self.folder}/nginx.log;\nevents {{}}\n"
+        http = f"access_log off; server {{ listen 127.0.0.1:{port}; {self.replaced(text)} }}"
+        file.write_text(f"{head}http {{ {http} }}\n")
         self.run(["nginx", "-t", "-c", str(file), "-p", str(self.folder)])
-        return "nginx takes it"
+        proxy = subprocess.Popen(["nginx", "-c", str(file), "-p", str(self.folder), "-g", "daemon off;"], stderr=subprocess.DEVNULL)
+        try:
+            through = Stranger(f"http://127.0.0.1:{port}")
+            wait_until("nginx answers", lambda: answers(through))
+            through.say("a/b:c d%".replace(" ", "_"), "hello")
+            assert through.told("a/b:c_d%") == [("user", "hello")], "a scope in a path stays as it is"
+            told = through.events(at("a/b:c_d%") + "/events", last=0, count=1)
+            assert told[0][1] == "message", told
+        finally:
+            proxy.terminate()
+            proxy.wait()
+        return "messages and events go through it"
 
     def ini(self, text):
         """Starts what the unit starts, with its environment, at paths of the test."""
+        if shutil.which("systemd-analyze"):
+            unit = self.folder / "segue.service"
+            unit.write_text(text.replace("/usr/local/bin/segue", str(pathlib.Path(SEGUE).resolve())))
+            self.run(["systemd-analyze", "verify", str(unit)])
         command = re.search(r"^ExecStart=(.*)$", text, re.M).group(1)
         (self.folder / "etc.toml").write_text('[serve]\naddr = "127.0.0.1:0"\n')
         command = command.replace("/usr/local/bin/segue", "segue").replace("/etc/segue/segue.toml", "etc.toml")

@@ -114,6 +114,8 @@ class Handler(BaseHTTPRequestHandler):
             return self.answer(int(fail.group(1)), {"error": error})
         text, calls = reply_to(messages, tools, tag)
         pause = 0.05 if last.startswith("slowly ") else 0.0
+        if not fields.get("stream"):
+            time.sleep(min(pause * len(text.split()), 10.0))
         usage = (sum(len(text_of(m.get("content"))) for m in messages) // 4 + 1, len(text) // 4 + 1)
         made = self.chat if api == "chat/completions" else self.response
         try:

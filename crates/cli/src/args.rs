@@ -1,10 +1,11 @@
 //! What can be typed.
 
 use crate::port_args::{ExportFormat, ImportFormat};
-use crate::sessions_args::{SessionArg, Sessions, seq};
-use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
+use crate::sessions_args::{SessionArg, Sessions, number, seq};
+use clap::{Args as ClapArgs, Parser, Subcommand};
 use segue_core::entry::Seq;
 use segue_core::scope;
+use segue_core::session::Number;
 use segue_engine::shapes::Shape;
 use std::path::PathBuf;
 
@@ -15,10 +16,12 @@ use std::path::PathBuf;
     version,
     max_term_width = 100,
     after_help = "\
-Example:
+Examples:
+  segue chat                              talk to it
   segue replay examples/lisbon.jsonl      draw a recorded conversation
   segue scopes                            what is in the store
-  segue sessions list agent:main:cli:direct:me"
+  segue sessions list                     the sessions of the scope that was written last
+  segue why                               why the last message went where it went"
 )]
 pub struct Args {
     /// What holds for every command.
@@ -32,10 +35,10 @@ pub struct Args {
 /// What holds for every command.
 #[derive(Debug, Clone, ClapArgs)]
 pub struct Common {
-    /// Where the log is: sqlite:PATH, files:DIR or memory:
+    /// Where the log is: sqlite:PATH, files:DIR, postgres://USER@HOST/DATABASE or memory:
     #[arg(long, global = true, value_name = "URL")]
     pub store: Option<String>,
-    /// One more configuration file, over the others
+    /// An additional configuration file; it overrides the others
     #[arg(long, global = true, value_name = "FILE")]
     pub config: Option<PathBuf>,
     /// Print JSON, for programs
@@ -46,20 +49,20 @@ pub struct Common {
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Talk to the engine and see what it decides
+    /// Talk to the engine, with or without a model
     #[command(after_help = "\
-Example:
+Examples:
   segue chat
   segue chat --model-url http://localhost:11434/v1 --model-name qwen3
   echo 'hello' | segue chat --scope agent:main:cli:direct:test --store memory: --json
 
 On a terminal Tab completes commands, the arrow keys go through the history, Alt-Enter begins a new line and
-Ctrl-D ends; Ctrl-C stops a reply and keeps what was said. Without a model it says what was decided and what
-a model would be given.")]
+Ctrl-D, exit or quit ends; Ctrl-C stops a reply and keeps what was said; /retry asks the model again. --explain
+shows each decision, and without a model what one would be given.")]
     Chat(Chat),
     /// Serve the HTTP interfaces: Segue's own and OpenAI's
     #[command(after_help = "\
-Example:
+Examples:
   segue serve
   segue serve --addr 127.0.0.1:0 --store sqlite:segue.db --json
 
@@ -69,14 +72,25 @@ The first line on standard output says where it listens. Any address but loopbac
     #[command(
         subcommand,
         after_help = "\
-Example:
+Examples:
   segue token add phone --scopes agent:main:telegram: --rights write
   segue token revoke phone"
     )]
     Token(crate::serve_args::Token),
+    /// Encrypt the store: make a master key, look at the keys, rotate them
+    #[command(
+        subcommand,
+        after_help = "\
+Examples:
+  segue keys new ~/.config/segue/store.key
+  segue keys show
+
+The configuration names the file (store.key_file), or a variable that holds it (store.key_env)."
+    )]
+    Keys(crate::keys_args::Keys),
     /// Run a recorded conversation through the engine, at its own time stamps
     #[command(after_help = "\
-Example:
+Examples:
   segue replay examples/lisbon.jsonl
   segue replay - --json --store sqlite:test.db < conversation.jsonl
 
@@ -90,26 +104,27 @@ A line of the file:
         #[arg(long, default_value_t = 50)]
         limit: usize,
     },
-    /// Look at sessions, and move them
+    /// Inspect and manage sessions
     #[command(
         subcommand,
         after_help = "\
-Example:
-  segue sessions list agent:main:cli:direct:me
-  segue sessions resume agent:main:cli:direct:me 2"
+Examples:
+  segue sessions list                     of the scope that was written last
+  segue sessions resume 2
+  segue sessions list agent:main:telegram:direct:ann"
     )]
     Sessions(Sessions),
     /// Work on tasks: start, ask, note, finish, and read back what is kept
     #[command(
         subcommand,
         after_help = "\
-Example:
+Examples:
   segue task start agent:main:cli:direct:me 'Add retry logic'
   segue task status agent:main:cli:direct:me"
     )]
     Task(crate::task_args::Task),
     /// Show what the model would be given
-    #[command(after_help = "Example:\n  segue context agent:main:cli:direct:me --json")]
+    #[command(after_help = "Example:\n  segue context --json")]
     Context {
         /// The scope [default: the one that was written last]
         scope: Option<scope::Key>,
@@ -122,10 +137,10 @@ Example:
     },
     /// Look for something in the earlier sessions of a scope
     #[command(after_help = "\
-Example:
+Examples:
   segue recall 'which retry strategy'
   segue recall agent:main:cli:direct:me 'which retry strategy' --why 'the user asked'
-  segue recall agent:main:cli:direct:me 备份 --why '用户问起' --json
+  segue recall 备份 --json
 
 What is found is quoted history: nothing of it enters a context by itself.")]
     Recall(Recalling),
@@ -142,18 +157,18 @@ What is found is quoted history: nothing of it enters a context by itself.")]
     #[command(
         subcommand,
         after_help = "\
-Example:
+Examples:
   segue memory work
   segue memory list agent:main:cli:direct:me
 
 Nothing that is remembered enters a context by itself."
     )]
     Memory(crate::memory_args::Memory),
-    /// Look after sessions that are to go by themselves
+    /// Manage automatic deletion of sessions
     #[command(
         subcommand,
         after_help = "\
-Example:
+Examples:
   segue retention work --dry-run
   segue retention list agent:main:cli:direct:me
 
@@ -161,7 +176,7 @@ What is kept is set in [retention] of the configuration; without it nothing goes
     )]
     Retention(crate::retention_args::Retention),
     /// Tell why the last messages went where they went
-    #[command(after_help = "Example:\n  segue why agent:main:cli:direct:me --last 3")]
+    #[command(after_help = "Example:\n  segue why --last 3")]
     Why {
         /// The scope [default: the one that was written last]
         scope: Option<scope::Key>,
@@ -171,7 +186,7 @@ What is kept is set in [retention] of the configuration; without it nothing goes
     },
     /// Check the configuration, the store, what was set aside, skills, persona and models
     #[command(after_help = "\
-Example:
+Examples:
   segue doctor
   segue doctor --json
 
@@ -188,9 +203,9 @@ Exit code 0: all is as it was written. 1: something is damaged; the output says 
         /// The scope; all of them if none is named
         scope: Option<scope::Key>,
     },
-    /// Erase what messages say; the proof still holds
+    /// Erase the text of messages, sessions or people; verification still works
     #[command(after_help = "\
-Example:
+Examples:
   segue erase agent:main:cli:direct:me 14 15
   segue erase agent:main:cli:direct:me --session 2
   segue erase --person telegram:111 --dry-run
@@ -204,13 +219,13 @@ other sessions see too, are named and stay, and the exit code is 1: --set-aside 
     Erase(Erase),
     /// Write a session to standard output
     #[command(after_help = "\
-Example:
-  segue export agent:main:cli:direct:me#2 --format openai > chat.json
-  segue export '#2' --format codex > ~/.codex/sessions/rollout-2026-03-01T10-00-00-ID.jsonl
+Examples:
+  segue export 2 --format openai > chat.json
+  segue export 2 --format codex > ~/.codex/sessions/rollout-2026-03-01T10-00-00-ID.jsonl
 
 What a form has no place for is said on standard error. docs/import.md says where Claude Code and Codex look.")]
     Export {
-        /// The session: its key, or #N in the scope that was written last [default: the latest one there]
+        /// The session: its number in the scope that was written last, or its key [default: the latest one]
         key: Option<SessionArg>,
         /// The form
         #[arg(long, value_enum, default_value_t = ExportFormat::Segue)]
@@ -218,7 +233,7 @@ What a form has no place for is said on standard error. docs/import.md says wher
     },
     /// Take conversations over, each into a session of its own
     #[command(after_help = "\
-Example:
+Examples:
   segue import chat.json --scope agent:main:cli:direct:me
   segue import ~/.claude/projects
   segue import ~/.picoclaw/workspace/sessions --format picoclaw
@@ -237,16 +252,19 @@ docs/import.md says what is taken from each form.")]
     },
     /// Copy the store to another place, while it is in use, and verify the copy
     #[command(after_help = "\
-Example:
+Examples:
   segue backup segue-2026-03-01.db
   segue backup files:backup            as files that can be read and searched
   segue restore segue-2026-03-01.db --store sqlite:other.db
 
 Every entry is copied as it was written, from any kind of store to any other. A plain copy of a database that is in use
-would miss what stands in its log.")]
+misses what is still in its write-ahead log.")]
     Backup {
         /// Where to: a file for SQLite, or sqlite:PATH, files:DIR
         to: String,
+        /// Do not encrypt the copy, although the store is encrypted
+        #[arg(long)]
+        plain: bool,
     },
     /// Copy a backup into the store
     #[command(after_help = "Example:\n  segue restore segue-2026-03-01.db --store sqlite:other.db")]
@@ -254,12 +272,23 @@ would miss what stands in its log.")]
         /// The backup: a file of SQLite, or sqlite:PATH, files:DIR
         from: String,
     },
+    /// Move a store to another place while it is in use: copy, catch up, compare
+    #[command(after_help = "\
+Examples:
+  segue move --from sqlite:segue.db --to postgres://segue@db.example/segue
+  segue move --from sqlite:segue.db --to postgres://segue@db.example/segue --dry-run
+
+The source may be written meanwhile. To switch: run it; stop what writes to the source; run it again with --quick, which takes
+only what is new; start everything on the target. Broken off, it goes on where it stopped. Sessions, flags, memory, message ids,
+embeddings, tokens and stored answers come along. Leases, positions of event streams and files in quarantine do not.
+Exit code 0: the copy is complete. 1: the source was written all the time, and the copy is behind.")]
+    Move(MoveStore),
     /// Look at the configuration
     #[command(subcommand, after_help = "Example:\n  segue config show --origin\n  segue config check")]
     Config(Config),
     /// Let the segue.toml of a folder name models, keys, stores and paths outside of it
     #[command(after_help = "\
-Example:
+Examples:
   segue trust .
   segue trust . --off
 
@@ -268,15 +297,15 @@ not choose where your words and keys go.")]
     Trust {
         /// The folder
         folder: PathBuf,
-        /// Not any more
+        /// Withdraw the trust
         #[arg(long)]
         off: bool,
     },
-    /// Measure the built-in classifier on labelled dialogues
+    /// Measure on labelled dialogues how well the built-in judgement finds where something new begins
     #[command(after_help = "\
-Example:
+Examples:
   segue eval eval/en/conversations.jsonl
-  segue eval data/task/*.dev.jsonl --output task --json
+  segue eval dialogues.jsonl --json
 
 A line of a file:
   {\"id\":\"1\",\"lang\":\"en\",\"turns\":[{\"role\":\"user\",\"text\":\"hello\",\"boundary\":0}]}")]
@@ -323,7 +352,7 @@ pub struct Chat {
 pub struct Replay {
     /// The conversation, one JSON object a line; - for standard input
     pub file: PathBuf,
-    /// The policy that decides
+    /// The policy that decides: layered, adaptive, segmented or task
     #[arg(long, value_name = "NAME")]
     pub policy: Option<String>,
     /// Another policy: show where it would have decided otherwise
@@ -346,9 +375,9 @@ pub struct Erase {
     /// The messages, by their numbers in `segue sessions show`
     #[arg(required_unless_present_any = ["session", "person"], value_parser = seq)]
     pub messages: Vec<Seq>,
-    /// Everything in a session, by its number: 2 for SCOPE#2
-    #[arg(long, value_name = "N", conflicts_with_all = ["messages", "person"])]
-    pub session: Option<u32>,
+    /// Everything in a session, by its number
+    #[arg(long, value_name = "N", conflicts_with_all = ["messages", "person"], value_parser = number)]
+    pub session: Option<Number>,
     /// Everything that a person said, in all scopes
     #[arg(long, value_name = "NAME", conflicts_with_all = ["scope", "messages"])]
     pub person: Option<String>,
@@ -356,6 +385,26 @@ pub struct Erase {
     #[arg(long, conflicts_with = "messages")]
     pub set_aside: bool,
     /// Say what would be erased, and erase nothing
+    #[arg(long)]
+    pub dry_run: bool,
+}
+
+/// `segue move`.
+#[derive(Debug, ClapArgs)]
+pub struct MoveStore {
+    /// The store that is moved: sqlite:PATH, files:DIR or postgres://USER@HOST/DATABASE
+    #[arg(long, value_name = "URL")]
+    pub from: String,
+    /// Where to: an empty store, or one that an earlier move of the same source has begun
+    #[arg(long, value_name = "URL")]
+    pub to: String,
+    /// Compare only the scopes that this run has copied something of
+    #[arg(long)]
+    pub quick: bool,
+    /// Leave the target unencrypted, although a key is configured
+    #[arg(long)]
+    pub plain: bool,
+    /// Say what would be copied, and change nothing
     #[arg(long)]
     pub dry_run: bool,
 }
@@ -388,30 +437,6 @@ pub struct Eval {
     /// Labelled dialogues, one JSON object a line
     #[arg(required = true)]
     pub files: Vec<PathBuf>,
-    /// What a boundary means in them; by default what their folder is called
-    #[arg(long, value_enum)]
-    pub output: Option<Meaning>,
-}
-
-/// What a boundary means in a set.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub enum Meaning {
-    /// An unrelated conversation begins
-    Session,
-    /// Something else begins inside the conversation
-    Task,
-    /// The talk drifts to another topic
-    Topic,
-}
-
-impl From<Meaning> for segue_signals::eval::Meaning {
-    fn from(meaning: Meaning) -> Self {
-        match meaning {
-            Meaning::Session => Self::Session,
-            Meaning::Task => Self::Task,
-            Meaning::Topic => Self::Topic,
-        }
-    }
 }
 
 /// `segue config`.

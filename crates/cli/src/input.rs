@@ -15,7 +15,7 @@ pub struct Lines {
 }
 
 /// A line.
-pub struct Line {
+pub struct InputLine {
     /// Its number, counted from 1.
     pub number: usize,
     /// How many bytes it takes.
@@ -50,7 +50,7 @@ pub fn lines(path: &Path, line_bytes_max: u64) -> anyhow::Result<Lines> {
 
 impl Lines {
     /// Reads the next line; nothing at the end.
-    pub fn next_line(&mut self) -> io::Result<Option<Line>> {
+    pub fn next_line(&mut self) -> io::Result<Option<InputLine>> {
         let mut bytes = Vec::new();
         let limit = self.line_bytes_max.saturating_add(1);
         let mut taken = io::Read::take(&mut self.reader, limit).read_until(b'\n', &mut bytes)? as u64;
@@ -70,7 +70,7 @@ impl Lines {
             };
             text.map(str::to_owned).map_err(wrong)
         };
-        Ok(Some(Line { number: self.number, bytes: taken, text }))
+        Ok(Some(InputLine { number: self.number, bytes: taken, text }))
     }
 
     fn skip_line(&mut self) -> io::Result<u64> {

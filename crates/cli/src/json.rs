@@ -12,7 +12,7 @@ use segue_core::segment;
 use segue_core::session::Key;
 use segue_engine::Outcome;
 use segue_engine::context::Context;
-use segue_engine::history::{Explained, Listed, Told};
+use segue_engine::history::{Explained, Listed, StoredMessage};
 use segue_engine::shapes::pair::{LeftOut, Paired, pair};
 use segue_engine::shapes::{Shape, of_paired};
 use segue_engine::words::{self, Language};
@@ -149,11 +149,11 @@ pub fn listed(session: &Listed) -> Value {
 }
 
 /// A message in the shape of OpenAI's chat messages.
-pub fn chat(told: &Told) -> Value {
+pub fn chat(stored: &StoredMessage) -> Value {
     let mut message = Map::new();
-    message.insert("role".into(), told.role.name().into());
-    message.insert("content".into(), told.text.clone().into());
-    if let Some(said) = &told.message {
+    message.insert("role".into(), stored.role.name().into());
+    message.insert("content".into(), stored.text.clone().into());
+    if let Some(said) = &stored.message {
         if !said.tool_calls.is_empty() {
             let call = |call: &segue_core::message::ToolCall| {
                 let function = json!({ "name": call.name, "arguments": call.arguments });
@@ -194,15 +194,15 @@ pub fn paired(said: &[(Role, Message)]) -> (Vec<Value>, Vec<LeftOut>) {
 }
 
 /// A message of `sessions show`.
-pub fn told(told: &Told) -> Value {
-    let mut message = chat(told);
+pub fn stored_message(stored: &StoredMessage) -> Value {
+    let mut message = chat(stored);
     if let Value::Object(fields) = &mut message {
-        fields.insert("seq".into(), told.seq.0.into());
-        fields.insert("at".into(), told.at.to_string().into());
-        if let Some(said) = told.message.as_ref().filter(|said| !said.reasoning.is_empty()) {
+        fields.insert("seq".into(), stored.seq.0.into());
+        fields.insert("at".into(), stored.at.to_string().into());
+        if let Some(said) = stored.message.as_ref().filter(|said| !said.reasoning.is_empty()) {
             fields.insert("reasoning".into(), json!(said.reasoning));
         }
-        if told.message.is_none() {
+        if stored.message.is_none() {
             fields.insert("erased".into(), true.into());
         }
     }

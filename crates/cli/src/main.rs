@@ -4,6 +4,7 @@ mod args;
 mod commands;
 mod input;
 mod json;
+mod keys_args;
 mod layout;
 mod memory_args;
 mod out;

@@ -30,7 +30,7 @@ pub enum Memory {
     },
     /// Look through the sessions that were left, and keep what is worth keeping
     #[command(after_help = "\
-Example:
+Examples:
   segue memory work
   segue memory work agent:main:cli:direct:me --json
 

@@ -14,7 +14,7 @@ pub enum Retention {
     },
     /// Announce what is past its time, and drop what was announced a time of grace ago
     #[command(after_help = "\
-Example:
+Examples:
   segue retention work --dry-run
   segue retention work agent:main:cli:direct:me --json
 

@@ -34,19 +34,22 @@ pub enum Token {
     Add {
         /// What it is called
         name: String,
-        /// The prefixes of the scopes that it sees [default: all scopes]
+        /// The prefixes of the scopes that it sees: `team-a` covers team-a and team-a:x, not team-ab or team-a-1 [default: all
+        /// scopes]
         #[arg(long, value_name = "PREFIX", num_args = 1..)]
         scopes: Vec<String>,
         /// What it may do; each right includes those before it
         #[arg(long, value_enum, default_value_t = Rights::Write)]
         rights: Rights,
-        /// When it ends: a length of time such as 90d, or a time stamp
+        /// When it ends: a length of time such as 90d, a day (UTC), or a time stamp
         #[arg(long, value_name = "WHEN")]
         expires: Option<String>,
     },
     /// List the tokens
+    #[command(after_help = "Example:\n  segue token list --json")]
     List,
     /// Revoke a token, at once
+    #[command(after_help = "Example:\n  segue token revoke phone")]
     Revoke {
         /// Its name
         name: String,

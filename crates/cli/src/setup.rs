@@ -11,6 +11,7 @@ use segue_engine::Engine;
 use segue_engine::config::{Config, Layer, Origin};
 use segue_engine::pins::Folders;
 use segue_engine::skills::{Roots, Surroundings};
+use segue_store::encryption::MasterKeys;
 use segue_store::{Location, Page, Store};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -37,28 +38,16 @@ pub fn config(common: &Common, options: &[(&str, &str)]) -> anyhow::Result<Confi
     let store = common.store.iter().map(|url| ("store.url".to_owned(), url.clone()));
     let options = options.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned()));
     layers.push(Layer::options(store.chain(options)));
-    Ok(Config::load(layers, &TimeZone::try_system().unwrap_or(TimeZone::UTC))?)
+    let mut config = Config::load(layers, &TimeZone::try_system().unwrap_or(TimeZone::UTC))?;
+    let expanded = |dir: String| expand(Path::new(&dir)).to_string_lossy().into_owned();
+    config.memory_dir = config.memory_dir.map(expanded);
+    Ok(config)
 }
 
-/// Reads the configuration of the folder that we are in, as far as it may decide: what came with a folder does not choose
-/// where words and keys go, unless the folder is trusted.
+/// Reads the configuration of the folder that we are in. Unless the folder is trusted, it decides only what is harmless.
 fn workspace() -> anyhow::Result<Option<Layer>> {
     let Some(layer) = file(Path::new("segue.toml"), Origin::Workspace)? else { return Ok(None) };
-    if trust::is_trusted(Path::new("."))? {
-        return Ok(Some(layer));
-    }
-    // What is wrong with the file is told when all layers are read.
-    let Ok(alone) = Config::load(vec![layer.clone()], &TimeZone::UTC) else { return Ok(Some(layer)) };
-    let own = alone.origins().iter().filter(|setting| matches!(setting.place.origin, Origin::Workspace(_)));
-    let refused: Vec<String> = own
-        .filter(|setting| trust::needs_trust(&setting.key, &setting.value))
-        .map(|s| s.key.clone())
-        .collect();
-    if !refused.is_empty() {
-        let keys = refused.join(", ");
-        out::warning(format!("segue.toml of this folder may not set {keys}: `segue trust .` lets it"));
-    }
-    Ok(Some(layer.without(refused)))
+    Ok(Some(if trust::is_trusted(Path::new("."))? { layer } else { layer.untrusted() }))
 }
 
 /// What becomes of a store that is not there.
@@ -68,6 +57,16 @@ pub enum Absent {
     Make,
     /// It counts as empty: who mistypes a path and looks at it must not leave a database there.
     Empty,
+}
+
+/// Opens the engine to read the store that the configuration names. It changes nothing there: what is unfinished is
+/// finished by a command that writes.
+pub fn reader(common: &Common) -> anyhow::Result<Engine> {
+    let config = config(common, &[])?;
+    warn(&config);
+    let store = store(&config, Absent::Empty)?;
+    let host = host(&config);
+    Ok(Engine::open_to_read(store, config).with_keys(&key).with_host(host))
 }
 
 /// Opens the engine on the store that the configuration names.
@@ -83,15 +82,18 @@ pub async fn engine_with(
 ) -> anyhow::Result<Engine> {
     let config = config(common, options)?;
     warn(&config);
-    let location = locate(&config.store_url)?;
-    let store = if absent == Absent::Empty && !is_there(&location) {
-        out::warning(format!("there is no store at {location}; --store URL names another one"));
-        Location::Memory.open()?
-    } else {
-        open(&config.store_url)?
-    };
+    let store = store(&config, absent)?;
     let host = host(&config);
     Ok(Engine::open(store, config).await?.with_keys(&key).with_host(host))
+}
+
+fn store(config: &Config, absent: Absent) -> anyhow::Result<Arc<dyn Store>> {
+    let location = locate(&config.store_url)?;
+    if absent == Absent::Empty && !is_there(&location) {
+        out::warning(format!("there is no store at {location}; --store URL names another one"));
+        return Ok(Location::Memory.open()?);
+    }
+    open(config)
 }
 
 /// Returns the scope that was named, else the one that was written last.
@@ -100,8 +102,12 @@ pub async fn scope_or_last(engine: &Engine, scope: Option<&scope::Key>) -> anyho
         return Ok(scope.clone());
     }
     let last = engine.store().scopes(&Page::first(1)).await?.rows.into_iter().next();
-    let missing =
-        || Missing("the store is empty, so there is no scope that was written last: name one".to_owned());
+    let missing = || {
+        Missing(
+            "the store is empty: `segue chat` begins a conversation, `segue import` takes one over"
+                .to_owned(),
+        )
+    };
     Ok(last.ok_or_else(missing)?.scope)
 }
 
@@ -156,10 +162,47 @@ fn surroundings(tools: &[String]) -> Surroundings {
     }
 }
 
-/// Opens a store.
-pub fn open(url: &str) -> anyhow::Result<Arc<dyn Store>> {
-    let location = locate(url)?;
-    location.open().map_err(|why| Unopened { location, why }.into())
+/// Opens the store that the configuration names, with its key.
+pub fn open(config: &Config) -> anyhow::Result<Arc<dyn Store>> {
+    open_at(locate(&config.store_url)?, master_keys(config)?.as_ref())
+}
+
+/// Opens a store with a key, or without one.
+pub fn open_at(location: Location, keys: Option<&MasterKeys>) -> anyhow::Result<Arc<dyn Store>> {
+    location.open_with(keys).map_err(|why| Unopened { location, why }.into())
+}
+
+/// Opens a store that may be encrypted or not: the key is used for one that is encrypted, and a plain one stays plain.
+pub fn open_as_it_is(location: &Location, config: &Config) -> anyhow::Result<Arc<dyn Store>> {
+    match location.open() {
+        Ok(store) => Ok(store),
+        Err(segue_store::Error::Locked { .. }) => open_at(location.clone(), master_keys(config)?.as_ref()),
+        Err(why) => Err(Unopened { location: location.clone(), why }.into()),
+    }
+}
+
+/// Reads the master keys of the store; nothing if the configuration names none. No message shows them.
+pub fn master_keys(config: &Config) -> anyhow::Result<Option<MasterKeys>> {
+    let (text, place) = match (&config.store_key_file, &config.store_key_env) {
+        (None, None) => return Ok(None),
+        (Some(_), Some(_)) => {
+            bail!("store.key_file and store.key_env are both set: the key comes from one of them")
+        }
+        (Some(file), None) => {
+            let path = expand(Path::new(file));
+            let read = std::fs::read_to_string(&path);
+            let place = format!("{} (store.key_file)", path.display());
+            let read = read.with_context(|| {
+                format!("the key file {place} cannot be read; `segue keys new {file}` makes one")
+            });
+            (read?, place)
+        }
+        (None, Some(name)) => {
+            let place = format!("the variable {name} (store.key_env)");
+            (variable(name).with_context(|| format!("{place} is not set, or is no text"))?, place)
+        }
+    };
+    text.parse().map(Some).with_context(|| format!("{place} does not hold a key"))
 }
 
 /// A store that cannot be opened, and what to do next.
@@ -230,8 +273,11 @@ fn file(path: &Path, origin: fn(PathBuf) -> Origin) -> anyhow::Result<Option<Lay
 /// The variable that holds the key of an endpoint which the command line names.
 pub const API_KEY: &str = "SEGUE_API_KEY";
 
-/// Variables that are no settings: those of the project's own tests, and a key.
-const NO_SETTINGS: [&str; 3] = ["SEGUE_CASES", "SEGUE_CRASHES", API_KEY];
+/// The variable that holds the master key of the store in the guides.
+pub const MASTER_KEY: &str = "SEGUE_MASTER_KEY";
+
+/// Variables that are no settings: those of the project's own tests, and keys.
+const NO_SETTINGS: [&str; 4] = ["SEGUE_CASES", "SEGUE_CRASHES", API_KEY, MASTER_KEY];
 
 fn variables() -> impl Iterator<Item = (String, String)> {
     let text = |(name, value): (std::ffi::OsString, std::ffi::OsString)| {

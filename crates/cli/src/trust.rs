@@ -1,25 +1,11 @@
-//! Folders whose `segue.toml` may name models, keys, stores and paths outside of it.
+//! Folders whose `segue.toml` may decide everything; those of other folders decide what is harmless.
 
 use crate::setup;
 use anyhow::Context as _;
+use segue_store::private;
 use std::fs;
 use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
-
-/// Settings that decide where words and keys go.
-const GUARDED: [&str; 2] = ["models.", "store."];
-
-/// Settings that are paths.
-const PATHS: [&str; 4] = ["skills.workspace", "skills.user", "persona.dir", "memory.dir"];
-
-/// Tells whether a folder has to be trusted before its configuration may set this.
-pub fn needs_trust(key: &str, value: &str) -> bool {
-    let path = value.trim_matches('"');
-    let leaves = Path::new(path).is_absolute()
-        || path.starts_with('~')
-        || Path::new(path).components().any(|part| part == std::path::Component::ParentDir);
-    GUARDED.iter().any(|table| key.starts_with(table)) || (PATHS.contains(&key) && leaves)
-}
 
 /// The list of trusted folders, one a line.
 fn list() -> Option<PathBuf> {
@@ -50,9 +36,10 @@ pub fn add(folder: &Path) -> anyhow::Result<PathBuf> {
     if !trusted()?.contains(&folder) {
         let path = list().context("there is no home folder in which that could be noted: set HOME")?;
         if let Some(parent) = path.parent() {
-            fs::create_dir_all(parent).with_context(|| format!("{} cannot be made", parent.display()))?;
+            private::create_dir_all(parent)
+                .with_context(|| format!("{} cannot be made", parent.display()))?;
         }
-        let file = fs::OpenOptions::new().create(true).append(true).open(&path);
+        let file = private::options().create(true).append(true).open(&path);
         let mut file = file.with_context(|| format!("{} cannot be written", path.display()))?;
         writeln!(file, "{}", folder.display())?;
     }
@@ -65,26 +52,5 @@ pub fn remove(folder: &Path) -> anyhow::Result<()> {
     let Some(path) = list() else { return Ok(()) };
     let rest: Vec<PathBuf> = trusted()?.into_iter().filter(|trusted| *trusted != folder).collect();
     let text: String = rest.iter().map(|folder| format!("{}\n", folder.display())).collect();
-    fs::write(&path, text).with_context(|| format!("{} cannot be written", path.display()))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_came_with_a_folder_decides_about_that_folder_only() {
-        for (key, value, expected) in [
-            ("models.main.base_url", "\"http://evil/v1\"", true),
-            ("models.main.api_key_env", "\"AWS_SECRET\"", true),
-            ("store.url", "\"sqlite:x.db\"", true),
-            ("persona.dir", "\"persona\"", false),
-            ("persona.dir", "\"../..\"", true),
-            ("persona.dir", "\"/etc\"", true),
-            ("skills.user", "\"~/.ssh\"", true),
-            ("lifecycle.policy", "\"task\"", false),
-        ] {
-            assert_eq!(needs_trust(key, value), expected, "{key} = {value}");
-        }
-    }
+    private::write(&path, text).with_context(|| format!("{} cannot be written", path.display()))
 }

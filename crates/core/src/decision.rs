@@ -3,7 +3,7 @@
 use crate::entry::Seq;
 use crate::evidence::Semantic;
 use crate::notice::{Notice, Since};
-use crate::observed::{Ailment, Answer, IntentSource, Observed, Share};
+use crate::observed::{Answer, ConversationProblem, IntentSource, Observed, Share};
 use crate::session::Number;
 use crate::task::intent::MessageIntent;
 use crate::task::state::StateName;
@@ -65,6 +65,11 @@ words! {
 }
 
 impl Action {
+    /// Tells whether sessions begin, end or change places.
+    pub fn is_boundary(self) -> bool {
+        !self.goes_on() && !matches!(self, Self::Command | Self::Refused)
+    }
+
     /// Tells whether the latest session simply goes on.
     pub fn goes_on(self) -> bool {
         match self {
@@ -214,7 +219,7 @@ pub enum Reason {
     /// The conversation gets nowhere.
     Stuck {
         /// What is wrong.
-        findings: Vec<Ailment>,
+        findings: Vec<ConversationProblem>,
     },
     /// The message is about what an earlier session was about.
     LikeEarlier {
@@ -277,7 +282,7 @@ pub struct Alternative {
     /// What would have happened.
     pub action: Action,
     /// What it would have taken.
-    pub tip: Tip,
+    pub tip: Counterfactual,
 }
 
 /// The thresholds that were in force for a message.
@@ -292,7 +297,7 @@ pub struct Thresholds {
 /// What would have tipped a decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Tip {
+pub enum Counterfactual {
     /// A longer silence.
     SilenceOver {
         /// Longer than this.

@@ -31,13 +31,23 @@ impl Draft {
     }
 
     /// Returns the time that counts for every rule.
-    pub fn effective_now(&self) -> Timestamp {
+    pub(crate) fn effective_now(&self) -> Timestamp {
         self.state.effective(self.now)
+    }
+
+    /// Returns the first entry so far that makes or takes back a boundary.
+    pub fn boundary(&self) -> Option<Seq> {
+        self.records.iter().find(|record| record.kind.is_boundary()).map(|record| record.seq)
     }
 
     /// Returns the state and the entries.
     pub fn finish(self) -> (State, Vec<Record>) {
         (self.state, self.records)
+    }
+
+    /// Returns the entries so far.
+    pub(crate) fn records(&self) -> &[Record] {
+        &self.records
     }
 
     /// Adds an entry to the segment that is being written, or opens the next one with it.

@@ -15,7 +15,7 @@ pub enum Effect {
     Tell(Notice),
     /// The person is told something besides, which is not about this turn.
     Warn(Notice),
-    /// Sessions were dropped: nothing may be remembered of them in caches.
+    /// Sessions were dropped.
     Drop(Vec<Number>),
     /// Segments that no session sees any more are deleted.
     Sweep(Vec<segment::Number>),
@@ -25,4 +25,11 @@ pub enum Effect {
     Purge,
     /// Agents that wait for the person are woken.
     Wake,
+    /// Messages were added after this entry: they are indexed in the background.
+    Index {
+        /// The head that the entries were decided on.
+        after: Seq,
+    },
+    /// Something was erased or dropped: caches that may hold its words or what was made of them are emptied.
+    Forget,
 }

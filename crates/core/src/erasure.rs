@@ -4,8 +4,9 @@
 //! made of the entries that are to go, in the order of the log: what is derived comes after what it was derived from, so
 //! one pass is enough, however often a summary was summarised again.
 
-use crate::entry::{Body, Branched, Bytes, Change, Kind, Record, Seq, TaskStep};
+use crate::entry::{Body, Bytes, Change, Kind, Record, Seq, TaskStep};
 use crate::evolve::evolve;
+use crate::message::Role;
 use crate::scope;
 use crate::segment;
 use crate::session::Number;
@@ -44,6 +45,8 @@ pub enum Place {
     Description,
     /// Something that is remembered.
     Memory,
+    /// A text that sessions are pinned to. It is a file of the host, and goes where that tells of a person.
+    PinnedText,
 }
 
 impl Place {
@@ -63,18 +66,20 @@ impl Place {
             Kind::Compacted => Some(Self::CanonicalCommit),
             Kind::Copied => Some(Self::Description),
             Kind::Remembered => Some(Self::Memory),
-            // Texts that sessions are pinned to are files of the host.
-            Kind::Pinned => None,
+            Kind::Pinned => Some(Self::PinnedText),
             Kind::Opened | Kind::Sealed | Kind::Resumed | Kind::Forked | Kind::Split | Kind::Merged => None,
             Kind::Undone | Kind::Redone | Kind::Stepped | Kind::Cleared | Kind::Attached => None,
             Kind::Pruned | Kind::Deleted | Kind::Erased | Kind::Backlog | Kind::Retiring => None,
-            Kind::Asked | Kind::Answered | Kind::Controlled | Kind::Task | Kind::Extracted => None,
+            Kind::Asked | Kind::Answered | Kind::Task | Kind::Extracted => None,
+            // The name of a model of the configuration: the engine takes no other one.
+            Kind::Controlled => None,
         }
     }
 
-    /// Tells whether an entry still holds words.
+    /// Tells whether an entry still holds words of a conversation.
     pub fn is_kept_in(record: &Record) -> bool {
-        Self::of(record.kind).is_some() && matches!(record.bytes, Bytes::Kept(_))
+        let is_said = Self::of(record.kind).is_some_and(|place| place != Self::PinnedText);
+        is_said && matches!(record.bytes, Bytes::Kept(_))
     }
 }
 
@@ -115,8 +120,11 @@ pub struct Trace {
     derived: BTreeSet<Seq>,
     /// The sessions that hold, or once held, something that goes. A summary of such a session goes.
     sessions: BTreeSet<Number>,
-    /// The tasks of which something goes. What was flushed or kept of such a task goes.
+    /// The tasks of which something goes, or in which something was said that goes. What was flushed or kept of such a task
+    /// goes, and what the agent said about it from then on.
     tasks: BTreeSet<TaskId>,
+    /// The tasks whose description goes. All that was observed in them was made of it.
+    described: BTreeSet<TaskId>,
     /// The entry before, if it is a command that goes.
     command: Option<Seq>,
     /// Whether the log does not fit together, so that nobody knows who saw what.
@@ -134,6 +142,7 @@ impl Trace {
             derived: BTreeSet::new(),
             sessions: BTreeSet::new(),
             tasks: BTreeSet::new(),
+            described: BTreeSet::new(),
             command: None,
             is_lost: false,
         }
@@ -155,15 +164,21 @@ impl Trace {
         }
         let goes = is_source || is_derived;
         if goes {
-            self.going.entry(record.segment).or_default().insert(record.seq);
-            self.going_entries.insert(record.seq);
-            self.sessions.extend(self.session_of(record.segment));
-            if let Body::Observation(observing) = &body {
-                self.tasks.insert(observing.task);
+            self.let_go(record.seq, record.segment);
+            let session = self.session_of(record.segment);
+            self.sessions.extend(session);
+            match &body {
+                Body::Observation(observing) => _ = self.tasks.insert(observing.task),
+                // What is said while a task is open is about that.
+                Body::Message(Role::User, _) => {
+                    let open = session.and_then(|session| self.state.extras.open_task(session));
+                    self.tasks.extend(open.map(|task| task.id));
+                }
+                _ => {}
             }
         }
         if let Body::Task(step) = &body {
-            self.follow_words(record.seq, step);
+            self.follow_words(record, step);
         }
         self.command = (goes && record.kind == Kind::Command).then_some(record.seq);
     }
@@ -171,6 +186,11 @@ impl Trace {
     /// Returns the entries that were made of what goes, without what goes by itself.
     pub fn finish(self) -> Vec<Seq> {
         self.derived.into_iter().collect()
+    }
+
+    fn let_go(&mut self, seq: Seq, segment: segment::Number) {
+        self.going.entry(segment).or_default().insert(seq);
+        self.going_entries.insert(seq);
     }
 
     fn goes(&self, seq: Seq) -> bool {
@@ -189,7 +209,9 @@ impl Trace {
             // The command that gave it stands right before it.
             Body::Renamed(_) => self.command.is_some(),
             Body::Named(named) => self.held(named.session),
-            Body::Observation(observing) => self.observes(&observing.observation),
+            Body::Observation(observing) => {
+                self.described.contains(&observing.task) || self.observes(&observing.observation)
+            }
             Body::WorkCommit(commit) => self.flushes(commit),
             Body::Compacted(commit) => self.compacts(commit),
             Body::Copied(copied) => self.goes(copied.message),
@@ -232,20 +254,26 @@ impl Trace {
             || settled.any(|kept| kept.message.is_some_and(|seq| self.goes(seq)))
     }
 
-    /// Words of a task stand before the step that names them.
-    fn follow_words(&mut self, seq: Seq, step: &TaskStep) {
-        let task = self.state.extras.tasks.get(&step.session).map(|task| task.id);
-        let (words, task) = match &step.change {
-            Change::Started { described } if described.message().is_none() => {
-                (Some(described.entry()), Some(TaskId(seq)))
+    /// Words of a task stand before the step that names them, in the same append.
+    fn follow_words(&mut self, record: &Record, step: &TaskStep) {
+        let words = match &step.change {
+            Change::Started { described } => {
+                if self.goes(described.entry()) {
+                    self.tasks.insert(TaskId(record.seq));
+                    self.described.insert(TaskId(record.seq));
+                }
+                None
             }
-            Change::Went { to } | Change::Reopened { to } | Change::Compacted { to, .. } => {
-                (to.words(), task)
-            }
-            Change::Started { .. } | Change::Flushed | Change::CameFrom { .. } => (None, None),
+            Change::Went { to } | Change::Reopened { to } | Change::Compacted { to, .. } => to.words(),
+            Change::Flushed | Change::CameFrom { .. } => None,
         };
-        if words.is_some_and(|words| self.goes(words)) {
-            self.tasks.extend(task);
+        let task = self.state.extras.tasks.get(&step.session).map(|task| task.id);
+        let (Some(words), Some(task)) = (words, task) else { return };
+        if self.goes(words) {
+            self.tasks.insert(task);
+        } else if self.tasks.contains(&task) {
+            self.derived.insert(words);
+            self.let_go(words, record.segment);
         }
     }
 
@@ -256,8 +284,13 @@ impl Trace {
             Boundary::Cleared { .. } => None,
         };
         let joined = match body {
-            Body::Forked(Branched { session, taken, .. }) | Body::Split(Branched { session, taken, .. }) => {
-                return self.inherit(*session, taken);
+            Body::Forked(branch) => {
+                let taken = branch.forked(&self.state.view(branch.parent));
+                return self.inherit(branch.session, &taken);
+            }
+            Body::Split(branch) => {
+                let (_, taken) = branch.split(&self.state.view(branch.parent));
+                return self.inherit(branch.session, &taken);
             }
             Body::Resumed(resumed) => match &resumed.moved {
                 Some(moved) => return self.inherit(resumed.session, &moved.taken),

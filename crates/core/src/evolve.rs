@@ -11,13 +11,13 @@ use crate::digest::Digest;
 use crate::entry::{
     Asked, Backlog, Body, Branched, Kind, Merged, Opened, Record, Resumed, Sealed, Seq, Source, Unreadable,
 };
-use crate::extras::{HEARD_MAX, Question, Rotation, ScopeExtras};
+use crate::extras::{HEARD_MAX, PendingQuestion, Rotation, ScopeExtras};
 use crate::memory;
 use crate::message::Role;
 use crate::pins::{Pinned, Pins};
 use crate::retention;
 use crate::segment;
-use crate::session::{Id, Number, Origin, Session, Status};
+use crate::session::{Id, Number, Origin, Session, Status, Upkeep};
 use crate::span::Spans;
 use crate::state::State;
 use crate::task::fold;
@@ -28,7 +28,7 @@ use std::sync::Arc;
 
 /// Why an entry does not fit the log before it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Misfit {
+pub enum FoldError {
     /// The body cannot be read.
     #[error(transparent)]
     Unreadable(#[from] Unreadable),
@@ -76,14 +76,14 @@ pub enum Misfit {
 ///
 /// Gaps in the numbers are fine: dropped segments leave them. Digests are not checked here, because a
 /// fold must work on what is left of a log; `verify` checks them.
-pub fn evolve(state: &mut State, entry: &Record) -> Result<(), Misfit> {
+pub fn evolve(state: &mut State, entry: &Record) -> Result<(), FoldError> {
     fold_in(state, entry, &entry.body()?)
 }
 
 /// Folds an entry whose body is at hand: one that was just made need not be read back.
-pub(crate) fn fold_in(state: &mut State, entry: &Record, body: &Body) -> Result<(), Misfit> {
+pub(crate) fn fold_in(state: &mut State, entry: &Record, body: &Body) -> Result<(), FoldError> {
     if entry.seq <= state.head {
-        return Err(Misfit::Order { seq: entry.seq, head: state.head });
+        return Err(FoldError::Order { seq: entry.seq, head: state.head });
     }
     state.clock = state.clock.max(entry.at);
     state.head = entry.seq;
@@ -110,7 +110,7 @@ pub(crate) fn fold_in(state: &mut State, entry: &Record, body: &Body) -> Result<
             Ok(())
         }
         Body::Named(named) => {
-            title::take_in(extras_mut(state), entry.seq, named);
+            title::take_in(state, entry.seq, named);
             Ok(())
         }
         Body::Merged(merged) => merge(state, entry, merged),
@@ -137,7 +137,7 @@ pub(crate) fn fold_in(state: &mut State, entry: &Record, body: &Body) -> Result<
             session_mut(state, entry, step.session)?;
             let clock = state.clock;
             let fits = fold::step(extras_mut(state), entry, clock, step);
-            if fits { Ok(()) } else { Err(Misfit::Task { seq: entry.seq, session: step.session }) }
+            if fits { Ok(()) } else { Err(FoldError::Task { seq: entry.seq, session: step.session }) }
         }
         Body::Observation(observing) => {
             fold::observe(extras_mut(state), entry, observing);
@@ -146,7 +146,7 @@ pub(crate) fn fold_in(state: &mut State, entry: &Record, body: &Body) -> Result<
         Body::Pinned(pinned) => pin(state, entry, pinned),
         Body::WorkCommit(_) | Body::Worded(_) | Body::Compacted(_) | Body::Copied(_) => Ok(()),
         Body::Extracted(extraction) => {
-            memory::take_in(extras_mut(state), extraction);
+            memory::take_in(state, extraction);
             Ok(())
         }
         Body::Retiring(retiring) => {
@@ -174,11 +174,11 @@ pub(crate) fn fold_in(state: &mut State, entry: &Record, body: &Body) -> Result<
 }
 
 /// Adds the entry to the open segment that it was written to.
-fn count(state: &mut State, entry: &Record) -> Result<(), Misfit> {
+fn count(state: &mut State, entry: &Record) -> Result<(), FoldError> {
     let main = state.open.as_mut().filter(|open| open.number == entry.segment);
     let clock = state.clock;
     let Some(open) = main.or(state.side.as_mut().filter(|side| side.number == entry.segment)) else {
-        return Err(Misfit::Segment { seq: entry.seq, segment: entry.segment });
+        return Err(FoldError::Segment { seq: entry.seq, segment: entry.segment });
     };
     open.digest = open.digest.with(entry);
     open.updated_at = clock;
@@ -192,7 +192,8 @@ fn count(state: &mut State, entry: &Record) -> Result<(), Misfit> {
     Ok(())
 }
 
-/// Whatever the user says next settles a question, and is one more message since the rotation.
+/// Whatever the user says next settles a question, an offer stands for some messages; and it is one more message since
+/// the rotation.
 ///
 /// Counting stops where nobody looks any more: an ordinary message must not change the extras, which are cloned and
 /// written whole.
@@ -203,7 +204,9 @@ fn count_user_message(state: &mut State) {
         return;
     }
     let extras = extras_mut(state);
-    extras.question = None;
+    extras.question = extras.question.take().and_then(|question| {
+        Some(PendingQuestion { outlives: question.outlives.checked_sub(1)?, ..question })
+    });
     if let Some(rotation) = extras.rotation.as_mut().filter(|_| counts) {
         rotation.heard += 1;
     }
@@ -213,20 +216,20 @@ fn extras_mut(state: &mut State) -> &mut ScopeExtras {
     Arc::make_mut(&mut state.extras)
 }
 
-fn ask(state: &mut State, entry: &Record, asked: &Asked) -> Result<(), Misfit> {
-    let misfit = Misfit::Segment { seq: entry.seq, segment: entry.segment };
+fn ask(state: &mut State, entry: &Record, asked: &Asked) -> Result<(), FoldError> {
+    let misfit = FoldError::Segment { seq: entry.seq, segment: entry.segment };
     let open = state.open.as_ref().filter(|open| open.number == entry.segment).ok_or(misfit)?;
     // The question stands right behind the message that it is about.
     let before = open.messages.saturating_sub(1);
     let (segment, clock) = (open.number, state.clock);
     let extras = extras_mut(state);
-    let Asked { held, cause, older, intent, manner } = *asked;
-    extras.question = Some(Question { held, segment, before, cause, older, intent, manner });
+    let Asked { held, cause, older, intent, manner, outlives } = *asked;
+    extras.question = Some(PendingQuestion { held, segment, before, cause, older, intent, manner, outlives });
     extras.asked_at = Some(clock);
     Ok(())
 }
 
-fn resume(state: &mut State, entry: &Record, resumed: &Resumed) -> Result<(), Misfit> {
+fn resume(state: &mut State, entry: &Record, resumed: &Resumed) -> Result<(), FoldError> {
     open_segment(state, entry, resumed.session)?;
     let session = session_mut(state, entry, resumed.session)?;
     let taken = match &resumed.moved {
@@ -243,10 +246,14 @@ fn resume(state: &mut State, entry: &Record, resumed: &Resumed) -> Result<(), Mi
     Ok(())
 }
 
-fn session_mut<'a>(state: &'a mut State, entry: &Record, number: Number) -> Result<&'a mut Session, Misfit> {
+fn session_mut<'a>(
+    state: &'a mut State,
+    entry: &Record,
+    number: Number,
+) -> Result<&'a mut Session, FoldError> {
     match Arc::make_mut(&mut state.sessions).get_mut(&number) {
         Some(session) => Ok(Arc::make_mut(session)),
-        None => Err(Misfit::Session { seq: entry.seq, session: number }),
+        None => Err(FoldError::Session { seq: entry.seq, session: number }),
     }
 }
 
@@ -271,13 +278,14 @@ fn new_segment(state: &mut State, entry: &Record, session: Number) -> segment::O
 }
 
 /// Opens a segment for the session that is latest now; the latest session is always listed.
-fn open_segment(state: &mut State, entry: &Record, session: Number) -> Result<(), Misfit> {
+fn open_segment(state: &mut State, entry: &Record, session: Number) -> Result<(), FoldError> {
     state.open = Some(new_segment(state, entry, session));
     set_listed(state, entry, session)
 }
 
-fn set_listed(state: &mut State, entry: &Record, number: Number) -> Result<(), Misfit> {
-    let session = state.sessions.get(&number).ok_or(Misfit::Session { seq: entry.seq, session: number })?;
+fn set_listed(state: &mut State, entry: &Record, number: Number) -> Result<(), FoldError> {
+    let session =
+        state.sessions.get(&number).ok_or(FoldError::Session { seq: entry.seq, session: number })?;
     if session.status == Status::Archived {
         session_mut(state, entry, number)?.status = Status::Live;
     }
@@ -285,7 +293,7 @@ fn set_listed(state: &mut State, entry: &Record, number: Number) -> Result<(), M
 }
 
 /// Folds in that sessions leave the list or come back to it. What is not there any more is passed over.
-fn change_backlog(state: &mut State, entry: &Record, backlog: &Backlog) -> Result<(), Misfit> {
+fn change_backlog(state: &mut State, entry: &Record, backlog: &Backlog) -> Result<(), FoldError> {
     let (sessions, from, to) = match backlog {
         Backlog::Archived { sessions, boundary } => {
             if let Some(boundary) = boundary {
@@ -304,7 +312,7 @@ fn set_status(
     sessions: &[Number],
     from: Status,
     to: Status,
-) -> Result<(), Misfit> {
+) -> Result<(), FoldError> {
     for number in sessions {
         if state.sessions.get(number).is_some_and(|session| session.status == from) {
             session_mut(state, entry, *number)?.status = to;
@@ -326,11 +334,12 @@ fn create(state: &mut State, number: Number, id: Id, parent: Option<Number>, ori
         created_at: state.clock,
         updated_at: state.clock,
         pins: Pins::default(),
+        upkeep: Upkeep::default(),
     };
     Arc::make_mut(&mut state.sessions).insert(number, Arc::new(session));
 }
 
-fn open_new(state: &mut State, entry: &Record, opened: &Opened) -> Result<(), Misfit> {
+fn open_new(state: &mut State, entry: &Record, opened: &Opened) -> Result<(), FoldError> {
     let origin = match (opened.source, opened.parent) {
         (Source::Imported, _) => Origin::Import,
         (Source::Own, Some(_)) => Origin::New,
@@ -351,28 +360,36 @@ fn open_new(state: &mut State, entry: &Record, opened: &Opened) -> Result<(), Mi
     Ok(())
 }
 
-fn branch_off(state: &mut State, entry: &Record, branch: &Branched, origin: Origin) -> Result<(), Misfit> {
+fn branch_off(state: &mut State, entry: &Record, branch: &Branched, origin: Origin) -> Result<(), FoldError> {
     create(state, branch.session, branch.id, Some(branch.parent), origin);
     open_segment(state, entry, branch.session)?;
     let pins = state.sessions.get(&branch.parent).map(|parent| parent.pins.handed_on()).unwrap_or_default();
+    if branch.taken.is_none() && !state.sessions.contains_key(&branch.parent) {
+        return Err(FoldError::Session { seq: entry.seq, session: branch.parent });
+    }
+    let whole = state.view(branch.parent);
+    let (kept, taken) = match origin {
+        Origin::Split => branch.split(&whole),
+        Origin::First | Origin::New | Origin::Fork | Origin::Import => (whole.clone(), branch.forked(&whole)),
+    };
     let child = session_mut(state, entry, branch.session)?;
-    (child.spans, child.pins) = (branch.taken.clone(), pins);
-    if let Some(kept) = &branch.kept {
-        session_mut(state, entry, branch.parent)?.spans = kept.clone();
-        follow_task(state, branch.parent, branch.session, &branch.taken);
+    (child.spans, child.pins) = (taken.clone(), pins);
+    if origin == Origin::Split {
+        session_mut(state, entry, branch.parent)?.spans = kept;
+        follow_task(state, branch.parent, branch.session, &taken);
     }
     let (from, to, at) = (branch.from, branch.session, entry.seq);
     push_boundary(state, Boundary::Created { from, to, at, archived: Vec::new() });
     Ok(())
 }
 
-fn seal(state: &mut State, entry: &Record, sealed: &Sealed) -> Result<(), Misfit> {
+fn seal(state: &mut State, entry: &Record, sealed: &Sealed) -> Result<(), FoldError> {
     let is_main = state.open.as_ref().is_some_and(|open| open.number == entry.segment);
     if is_main {
         let_go(state);
     }
     let slot = if is_main { &mut state.open } else { &mut state.side };
-    let misfit = Misfit::Segment { seq: entry.seq, segment: entry.segment };
+    let misfit = FoldError::Segment { seq: entry.seq, segment: entry.segment };
     let open = slot.take_if(|open| open.number == entry.segment).ok_or(misfit)?;
     state.chain = sealed.chain;
     let (messages, digest, last) = (open.messages, sealed.digest, entry.seq);
@@ -393,7 +410,7 @@ fn let_go(state: &mut State) {
     }
 }
 
-fn merge(state: &mut State, entry: &Record, merged: &Merged) -> Result<(), Misfit> {
+fn merge(state: &mut State, entry: &Record, merged: &Merged) -> Result<(), FoldError> {
     let from = session_mut(state, entry, merged.from)?;
     from.status = Status::Merged { into: merged.into };
     let spans = std::mem::take(&mut from.spans);
@@ -409,16 +426,14 @@ fn merge(state: &mut State, entry: &Record, merged: &Merged) -> Result<(), Misfi
     Ok(())
 }
 
-fn pin(state: &mut State, entry: &Record, pinned: &Pinned) -> Result<(), Misfit> {
+fn pin(state: &mut State, entry: &Record, pinned: &Pinned) -> Result<(), FoldError> {
     let Some(number) = pinned.session() else { return Ok(()) };
     session_mut(state, entry, number)?.pins.take_in(pinned);
     Ok(())
 }
 
 fn join_extras(state: &mut State, from: Number, into: Number) {
-    if state.extras.extracted.contains_key(&from) {
-        memory::join(extras_mut(state), from, into);
-    }
+    memory::join(state, from, into);
     if retention::knows(&state.extras, from) || retention::knows(&state.extras, into) {
         retention::join(extras_mut(state), from, into);
     }
@@ -433,7 +448,7 @@ fn follow_task(state: &mut State, from: Number, to: Number, taken: &Spans) {
     }
 }
 
-fn move_latest(state: &mut State, entry: &Record, from: Number, into: Number) -> Result<(), Misfit> {
+fn move_latest(state: &mut State, entry: &Record, from: Number, into: Number) -> Result<(), FoldError> {
     match state.open.as_mut().filter(|open| open.session == from) {
         Some(open) => open.session = into,
         None => return Ok(()),
@@ -441,11 +456,11 @@ fn move_latest(state: &mut State, entry: &Record, from: Number, into: Number) ->
     set_listed(state, entry, into)
 }
 
-fn clear(state: &mut State, entry: &Record, number: Number) -> Result<(), Misfit> {
+fn clear(state: &mut State, entry: &Record, number: Number) -> Result<(), FoldError> {
     let view = state.view(number);
     let session = session_mut(state, entry, number)?;
     session.spans = Spans::default();
-    let misfit = Misfit::Segment { seq: entry.seq, segment: entry.segment };
+    let misfit = FoldError::Segment { seq: entry.seq, segment: entry.segment };
     let open = state.open.as_mut().ok_or(misfit)?;
     (open.view_from, open.view_skips) = (entry.seq, open.messages);
     let_go(state);

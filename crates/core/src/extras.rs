@@ -6,10 +6,10 @@
 use crate::Timestamp;
 use crate::decision::Cause;
 use crate::entry::Seq;
-use crate::memory::Memory;
+use crate::memory::MemoryEntry;
 use crate::observed::Answer;
-use crate::policy::Manner;
-use crate::retention::Farewell;
+use crate::policy::QuestionMode;
+use crate::retention::AnnouncedDeletion;
 use crate::segment;
 use crate::session::Number;
 use crate::span::Cut;
@@ -17,7 +17,6 @@ use crate::task::assignment::Assignment;
 use crate::task::commit::CommitId;
 use crate::task::intent::MessageIntent;
 use crate::task::state::StateName;
-use crate::title::Name;
 use crate::undo::Walk;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -28,7 +27,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct ScopeExtras {
     /// The question that waits for an answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub question: Option<Question>,
+    pub question: Option<PendingQuestion>,
     /// When the last question was asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asked_at: Option<Timestamp>,
@@ -59,18 +58,13 @@ pub struct ScopeExtras {
     /// Messages that described a task which is kept for good, and the entries that say so still.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub copies: BTreeMap<Seq, Seq>,
-    /// How far each session was looked at for what is worth keeping.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty", rename = "archived")]
-    pub extracted: BTreeMap<Number, Seq>,
-    /// What is remembered, and what was and is not any more.
+    /// What is remembered of sessions that are gone, and what was and is not any more, in the order of the log. That of the
+    /// others stands with them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub memories: Vec<Memory>,
-    /// What models called sessions: where the words stand, so that they can go.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub names: BTreeMap<Number, Name>,
+    pub memories: Vec<MemoryEntry>,
     /// The sessions that were announced to go.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub retiring: BTreeMap<Number, Farewell>,
+    pub retiring: BTreeMap<Number, AnnouncedDeletion>,
     /// Where a person stands who goes back and forth between sessions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub walk: Option<Box<Walk>>,
@@ -79,8 +73,8 @@ pub struct ScopeExtras {
     pub spared: BTreeSet<Number>,
 }
 
-fn is_zero(number: &u64) -> bool {
-    *number == 0
+pub(crate) fn is_zero<T: Default + PartialEq>(number: &T) -> bool {
+    *number == T::default()
 }
 
 impl ScopeExtras {
@@ -106,7 +100,7 @@ impl ScopeExtras {
 
 /// A question to the user about a message, which is held where it was sent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Question {
+pub struct PendingQuestion {
     /// The message that it is about.
     pub held: Seq,
     /// The segment that holds it.
@@ -122,16 +116,22 @@ pub struct Question {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub intent: Option<MessageIntent>,
     /// Whether the message waits for the answer.
-    #[serde(default, skip_serializing_if = "Manner::is_hold")]
-    pub manner: Manner,
+    #[serde(default, skip_serializing_if = "QuestionMode::is_hold")]
+    pub manner: QuestionMode,
+    /// How many more messages of the person it outlives.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub outlives: u32,
 }
 
-impl Question {
+/// How many later messages of the person an offer outlives: who reads the answer first can still take it.
+pub const OFFER_OUTLIVES: u32 = 2;
+
+impl PendingQuestion {
     /// Tells whether a message can answer it. Who goes on after an offer just goes on.
     pub fn takes(&self, answer: Answer) -> bool {
         match (self.manner, answer) {
-            (Manner::Propose, Answer::Continue) => false,
-            (Manner::Propose, Answer::Fresh | Answer::Older) | (Manner::Hold, _) => true,
+            (QuestionMode::Propose, Answer::Continue) => false,
+            (QuestionMode::Propose, Answer::Fresh | Answer::Older) | (QuestionMode::Hold, _) => true,
         }
     }
 
@@ -156,7 +156,7 @@ pub struct Rotation {
 }
 
 /// Messages after a rotation are counted up to here: no rule looks further.
-pub const HEARD_MAX: u32 = 4;
+pub(crate) const HEARD_MAX: u32 = 4;
 
 /// Older versions counted on and on.
 fn heard<'de, D: serde::Deserializer<'de>>(from: D) -> Result<u32, D::Error> {

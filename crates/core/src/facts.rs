@@ -3,7 +3,7 @@
 //! The rules read nothing. [`needs`](crate::decide::needs) says what a command may need on a state; whoever decides
 //! reads that once and hands it to [`decide`](crate::decide::decide).
 
-use crate::entry::Seq;
+use crate::entry::{Body, Kind, Record, Seq};
 use crate::erasure::Sources;
 use crate::memory::Extracted;
 use crate::session::Number;
@@ -24,6 +24,11 @@ pub enum Need {
         /// What goes.
         sources: Sources,
     },
+    /// How many sessions a boundary that may be taken back deleted from the backlog: they do not come back (P-8).
+    Pruned {
+        /// The entry that made the boundary.
+        boundary: Seq,
+    },
     /// What is worth remembering of sessions that may be dropped (P-11).
     Memories {
         /// The sessions.
@@ -40,4 +45,19 @@ pub struct Facts {
     pub memories: Vec<Extracted>,
     /// The entries that were made of what it lets go.
     pub derived: Vec<Seq>,
+    /// How many sessions the boundary deleted that it takes back.
+    pub pruned: u32,
+}
+
+/// How many entries behind a boundary belong to it at most, up to the decision about it.
+pub const BOUNDARY_ENTRIES_MAX: usize = 8;
+
+/// Counts the sessions that a boundary deleted, by the entries behind it: those up to the decision were written with it.
+pub fn pruned_by(behind: &[Record]) -> u32 {
+    let own = behind.iter().take(BOUNDARY_ENTRIES_MAX).take_while(|record| record.kind != Kind::Decision);
+    let pruned = own.map(|record| match record.body() {
+        Ok(Body::Pruned(dropped)) => u32::try_from(dropped.sessions.len()).unwrap_or(u32::MAX),
+        _ => 0,
+    });
+    pruned.sum()
 }

@@ -8,7 +8,7 @@ use crate::evidence::{Evidence, Health, Intent, Pause, Semantic, Window};
 
 /// Where a row comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Source {
+pub enum RowOrigin {
     /// A row of 003's matrix, by its number there.
     Document(u8),
     /// 003 leaves it open; it is settled here.
@@ -35,7 +35,7 @@ pub struct Row {
     /// How sure it is, in percent.
     pub confidence: u8,
     /// Where it comes from.
-    pub source: Source,
+    pub source: RowOrigin,
     /// Why.
     pub why: &'static str,
 }
@@ -84,7 +84,7 @@ const LAST: Row = Row {
     action: Action::Continue,
     cause: Cause::None,
     confidence: 50,
-    source: Source::Settled,
+    source: RowOrigin::Settled,
     why: "nothing speaks against it",
 };
 
@@ -98,7 +98,7 @@ pub const MATRIX: &[Row] = &[
         action: Action::New,
         cause: Cause::Intent,
         confidence: 100,
-        source: Source::Document(1),
+        source: RowOrigin::Document(1),
         why: "the user asks for it, and it is about something else",
         ..LAST
     },
@@ -126,7 +126,7 @@ pub const MATRIX: &[Row] = &[
         action: Action::Ask,
         cause: Cause::Semantic,
         confidence: 50,
-        source: Source::Document(2),
+        source: RowOrigin::Document(2),
         why: "something else in the middle of a conversation: the user knows which it is",
         ..OPEN
     },
@@ -137,7 +137,7 @@ pub const MATRIX: &[Row] = &[
         action: Action::New,
         cause: Cause::Semantic,
         confidence: 80,
-        source: Source::Document(3),
+        source: RowOrigin::Document(3),
         why: "something else after a long pause",
         ..OPEN
     },
@@ -148,7 +148,7 @@ pub const MATRIX: &[Row] = &[
         health: &[Health::Good],
         action: Action::Continue,
         confidence: 100,
-        source: Source::Document(4),
+        source: RowOrigin::Document(4),
         why: "the same thing, without a pause",
         ..OPEN
     },
@@ -160,7 +160,7 @@ pub const MATRIX: &[Row] = &[
         action: Action::ContinueSummarize,
         cause: Cause::Context,
         confidence: 90,
-        source: Source::Document(5),
+        source: RowOrigin::Document(5),
         why: "the same thing, and the window begins to fill",
         ..OPEN
     },
@@ -170,7 +170,7 @@ pub const MATRIX: &[Row] = &[
         action: Action::NewCarryOver,
         cause: Cause::Context,
         confidence: 90,
-        source: Source::Document(6),
+        source: RowOrigin::Document(6),
         why: "the same thing, and the window is nearly full",
         ..OPEN
     },
@@ -189,7 +189,7 @@ pub const MATRIX: &[Row] = &[
         action: Action::Ask,
         cause: Cause::Health,
         confidence: 50,
-        source: Source::Document(7),
+        source: RowOrigin::Document(7),
         why: "the conversation is stuck: rephrasing or a new start is for the user to choose",
         ..OPEN
     },
@@ -200,7 +200,7 @@ pub const MATRIX: &[Row] = &[
         health: &[Health::Good],
         action: Action::ContinueReinject,
         confidence: 60,
-        source: Source::Document(8),
+        source: RowOrigin::Document(8),
         why: "it leans to going on; after one to four hours the summary is given again (003, time)",
         ..OPEN
     },

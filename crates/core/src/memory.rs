@@ -5,11 +5,11 @@
 //! cannot be lost, and what is taken out of it is written with the mark that it was, in one append.
 
 use crate::entry::Seq;
-use crate::extras::ScopeExtras;
-use crate::session::Number;
+use crate::session::{Number, Upkeep};
 use crate::state::State;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// What kind of thing is remembered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -89,7 +89,7 @@ pub struct Taken {
 
 /// What a scope knows about its memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Memory {
+pub struct MemoryEntry {
     /// The entry that holds the words.
     pub entry: Seq,
     /// The session that it comes from.
@@ -113,7 +113,8 @@ pub enum Status {
 }
 
 impl Status {
-    fn is_kept(&self) -> bool {
+    /// Tells whether it is.
+    pub fn is_kept(&self) -> bool {
         *self == Self::Kept
     }
 }
@@ -122,12 +123,27 @@ impl Status {
 pub fn queue(state: &State) -> impl Iterator<Item = Number> {
     let latest = state.latest();
     let waits = move |number: &Number| {
-        let seen = state.extras.extracted.get(number).copied().unwrap_or(Seq::ZERO);
-        Some(*number) != latest && end(state, *number).is_some_and(|end| end > seen)
+        Some(*number) != latest && end(state, *number).is_some_and(|end| end > extracted(state, *number))
     };
     let mut waiting: Vec<Number> = state.all().map(|(number, _)| number).filter(waits).collect();
     waiting.sort_unstable();
     waiting.into_iter()
+}
+
+/// Tells how far a session was looked at.
+pub fn extracted(state: &State, session: Number) -> Seq {
+    state.sessions.get(&session).and_then(|session| session.upkeep.extracted).unwrap_or(Seq::ZERO)
+}
+
+/// Returns all that is remembered, and what was and is not any more, session by session.
+pub fn all(state: &State) -> impl Iterator<Item = &MemoryEntry> {
+    let theirs = state.sessions.values().flat_map(|session| &session.upkeep.memories);
+    theirs.chain(&state.extras.memories)
+}
+
+/// Returns what is remembered.
+pub fn kept(state: &State) -> impl Iterator<Item = &MemoryEntry> {
+    all(state).filter(|memory| memory.status.is_kept())
 }
 
 /// Returns the last entry that a session sees.
@@ -136,31 +152,63 @@ pub fn end(state: &State, session: Number) -> Option<Seq> {
 }
 
 /// Folds in what was taken from a session.
-pub(crate) fn take_in(extras: &mut ScopeExtras, extraction: &Extraction) {
-    let seen = extras.extracted.entry(extraction.session).or_insert(Seq::ZERO);
-    *seen = extraction.upto.max(*seen);
+pub(crate) fn take_in(state: &mut State, extraction: &Extraction) {
     let session = extraction.session;
-    let memory =
-        |taken: &Taken| Memory { entry: taken.entry, session, source: taken.source, status: Status::Kept };
-    extras.memories.extend(extraction.taken.iter().map(memory));
+    let memory = |taken: &Taken| MemoryEntry {
+        entry: taken.entry,
+        session,
+        source: taken.source,
+        status: Status::Kept,
+    };
+    let taken = extraction.taken.iter().map(memory);
+    match upkeep_mut(state, session) {
+        Some(upkeep) => {
+            upkeep.extracted = upkeep.extracted.max(Some(extraction.upto));
+            upkeep.memories.extend(taken);
+        }
+        None => Arc::make_mut(&mut state.extras).memories.extend(taken),
+    }
 }
 
 /// Folds in that entries were erased: what they remembered is forgotten.
-pub(crate) fn forget(extras: &mut ScopeExtras, erased: &BTreeSet<Seq>) {
-    for memory in extras.memories.iter_mut().filter(|memory| erased.contains(&memory.entry)) {
-        memory.status = Status::Forgotten;
+pub(crate) fn forget(state: &mut State, erased: &BTreeSet<Seq>) {
+    let goes = |memory: &MemoryEntry| memory.status.is_kept() && erased.contains(&memory.entry);
+    let sessions: BTreeSet<Number> =
+        kept(state).filter(|memory| goes(memory)).map(|memory| memory.session).collect();
+    for session in sessions {
+        let memories = match upkeep_mut(state, session) {
+            Some(upkeep) => &mut upkeep.memories,
+            None => &mut Arc::make_mut(&mut state.extras).memories,
+        };
+        for memory in memories.iter_mut().filter(|memory| goes(memory)) {
+            memory.status = Status::Forgotten;
+        }
     }
 }
 
-/// Tells whether entries that were erased remembered anything.
-pub(crate) fn any_in(extras: &ScopeExtras, erased: &BTreeSet<Seq>) -> bool {
-    extras.memories.iter().any(|memory| erased.contains(&memory.entry))
+/// Folds in that sessions are gone: what is remembered of them outlives them.
+pub fn outlive(state: &mut State, gone: &[Number]) {
+    let left = gone.iter().filter_map(|number| state.sessions.get(number));
+    let left: Vec<MemoryEntry> = left.flat_map(|session| session.upkeep.memories.iter().copied()).collect();
+    if !left.is_empty() {
+        let memories = &mut Arc::make_mut(&mut state.extras).memories;
+        memories.extend(left);
+        memories.sort_by_key(|memory| memory.entry);
+    }
 }
 
 /// Folds in that one session went into another one: what was looked at there was looked at.
-pub(crate) fn join(extras: &mut ScopeExtras, from: Number, into: Number) {
-    if let Some(seen) = extras.extracted.remove(&from) {
-        let into = extras.extracted.entry(into).or_insert(Seq::ZERO);
-        *into = seen.max(*into);
+pub(crate) fn join(state: &mut State, from: Number, into: Number) {
+    if state.sessions.get(&from).is_none_or(|session| session.upkeep.extracted.is_none()) {
+        return;
     }
+    let seen = upkeep_mut(state, from).and_then(|upkeep| upkeep.extracted.take());
+    if let Some(upkeep) = upkeep_mut(state, into) {
+        upkeep.extracted = upkeep.extracted.max(seen);
+    }
+}
+
+fn upkeep_mut(state: &mut State, session: Number) -> Option<&mut Upkeep> {
+    let session = Arc::make_mut(&mut state.sessions).get_mut(&session)?;
+    Some(&mut Arc::make_mut(session).upkeep)
 }

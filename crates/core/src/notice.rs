@@ -4,7 +4,7 @@ use crate::Timestamp;
 use crate::digest::Digest;
 use crate::entry::Seq;
 use crate::pins::Model;
-use crate::retention::{Past, Wish};
+use crate::retention::{KeepChoice, Past};
 use crate::session::Number;
 use crate::task::identity::TaskId;
 use crate::task::notice::TaskNotice;
@@ -35,11 +35,14 @@ pub enum Notice {
         since: Since,
         /// What ran out.
         limit: Limit,
+        /// An earlier session that the message belongs to, and which is offered.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        like: Option<Number>,
         /// How many old sessions were pruned.
         pruned: u32,
         /// Whether `/undo` takes it back.
-        #[serde(default, skip_serializing_if = "WayBack::is_open")]
-        way_back: WayBack,
+        #[serde(default, skip_serializing_if = "Undoable::is_open")]
+        way_back: Undoable,
     },
     /// A new session began because the user asked for one, in words.
     StartedOver {
@@ -50,8 +53,8 @@ pub enum Notice {
         /// How many old sessions were pruned.
         pruned: u32,
         /// Whether `/undo` takes it back.
-        #[serde(default, skip_serializing_if = "WayBack::is_open")]
-        way_back: WayBack,
+        #[serde(default, skip_serializing_if = "Undoable::is_open")]
+        way_back: Undoable,
     },
     /// A new session began because the message is about something else.
     Shifted {
@@ -65,8 +68,8 @@ pub enum Notice {
         /// How many old sessions were pruned.
         pruned: u32,
         /// Whether `/undo` takes it back.
-        #[serde(default, skip_serializing_if = "WayBack::is_open")]
-        way_back: WayBack,
+        #[serde(default, skip_serializing_if = "Undoable::is_open")]
+        way_back: Undoable,
     },
     /// A new session began because the context window was full.
     Overflowed {
@@ -81,15 +84,15 @@ pub enum Notice {
         /// How many old sessions were pruned.
         pruned: u32,
         /// Whether `/undo` takes it back.
-        #[serde(default, skip_serializing_if = "WayBack::is_open")]
-        way_back: WayBack,
+        #[serde(default, skip_serializing_if = "Undoable::is_open")]
+        way_back: Undoable,
     },
     /// The user is asked where a message belongs.
     Question {
         /// The session that holds it.
         session: Number,
         /// What is at stake.
-        stake: Stake,
+        stake: QuestionTopic,
         /// An older session that it may belong to.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         older: Option<Number>,
@@ -118,8 +121,8 @@ pub enum Notice {
         /// How many old sessions were pruned.
         pruned: u32,
         /// Whether `/undo` takes it back.
-        #[serde(default, skip_serializing_if = "WayBack::is_open")]
-        way_back: WayBack,
+        #[serde(default, skip_serializing_if = "Undoable::is_open")]
+        way_back: Undoable,
     },
     /// The user answered: the message belongs to an older session, which is latest again.
     BackTo {
@@ -175,8 +178,8 @@ pub enum Notice {
         /// How many old sessions were pruned.
         pruned: u32,
         /// Whether `/undo` takes it back.
-        #[serde(default, skip_serializing_if = "WayBack::is_open")]
-        way_back: WayBack,
+        #[serde(default, skip_serializing_if = "Undoable::is_open")]
+        way_back: Undoable,
     },
     /// A session was split.
     Split {
@@ -189,8 +192,8 @@ pub enum Notice {
         /// How many old sessions were pruned.
         pruned: u32,
         /// Whether `/undo` takes it back.
-        #[serde(default, skip_serializing_if = "WayBack::is_open")]
-        way_back: WayBack,
+        #[serde(default, skip_serializing_if = "Undoable::is_open")]
+        way_back: Undoable,
     },
     /// Two sessions became one.
     Merged {
@@ -205,6 +208,9 @@ pub enum Notice {
         session: Number,
         /// The session that was latest before, if it is another one.
         from: Option<Number>,
+        /// How many sessions it had deleted from the backlog: those are gone.
+        #[serde(default, skip_serializing_if = "is_zero")]
+        lost: u32,
     },
     /// A boundary that was taken back is there again.
     Redone {
@@ -250,7 +256,7 @@ pub enum Notice {
         /// The session.
         session: Number,
         /// What the person wants.
-        wish: Wish,
+        wish: KeepChoice,
     },
     /// What was erased or deleted is not gone from the store's files yet. Never stored: it is true for a while only.
     Unfinished,
@@ -261,6 +267,10 @@ pub enum Notice {
     },
     /// Something about a task.
     Task(TaskNotice),
+}
+
+fn is_zero(number: &u32) -> bool {
+    *number == 0
 }
 
 /// Whether a summary of the session before went along.
@@ -276,7 +286,7 @@ pub enum Summary {
 /// What a question is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Stake {
+pub enum QuestionTopic {
     /// The message seems to be about something else.
     Topic,
     /// The user has been away.
@@ -323,7 +333,7 @@ pub enum Limit {
 /// Whether a boundary can be taken back. It cannot if the session before it was pruned with it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum WayBack {
+pub enum Undoable {
     /// `/undo` takes it back.
     #[default]
     Open,
@@ -331,7 +341,7 @@ pub enum WayBack {
     Gone,
 }
 
-impl WayBack {
+impl Undoable {
     fn is_open(&self) -> bool {
         *self == Self::Open
     }

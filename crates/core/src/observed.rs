@@ -43,8 +43,8 @@ pub struct Observed {
     /// Whether the conversation gets anywhere.
     pub health: Condition,
     /// What makes a pause count for less.
-    #[serde(skip_serializing_if = "Patience::is_usual")]
-    pub patience: Patience,
+    #[serde(skip_serializing_if = "PauseAllowance::is_usual")]
+    pub patience: PauseAllowance,
     /// What it is to the task of its session, if that has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub task: Option<TaskReading>,
@@ -275,7 +275,7 @@ pub struct Condition {
     pub band: Health,
     /// What is wrong; not in the user's words.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub findings: Vec<Ailment>,
+    pub findings: Vec<ConversationProblem>,
 }
 
 impl Default for Condition {
@@ -287,7 +287,7 @@ impl Default for Condition {
 /// What is wrong with a conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Ailment {
+pub enum ConversationProblem {
     /// The same error came up again and again.
     ErrorLoop,
     /// Short negative messages in a row.
@@ -301,14 +301,14 @@ pub enum Ailment {
 /// What makes a pause count for less: each of them doubles the limits of `adaptive`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Patience {
+pub struct PauseAllowance {
     /// What the session is for.
     pub work: Work,
     /// How it was left.
     pub last_word: LastWord,
 }
 
-impl Patience {
+impl PauseAllowance {
     fn is_usual(&self) -> bool {
         *self == Self::default()
     }

@@ -104,7 +104,7 @@ impl Default for Shift {
 /// How the user is asked where a message belongs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Manner {
+pub enum QuestionMode {
     /// The message goes on and is answered, with an offer to begin a session with it.
     Propose,
     /// The message is held until there is an answer.
@@ -112,7 +112,7 @@ pub enum Manner {
     Hold,
 }
 
-impl Manner {
+impl QuestionMode {
     pub(crate) fn is_hold(&self) -> bool {
         *self == Self::Hold
     }
@@ -120,19 +120,19 @@ impl Manner {
 
 /// When the user is asked, and how long then not again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Question {
+pub struct QuestionPolicy {
     /// The probability of a new topic above which the user is asked; only `layered` asks by it.
     pub threshold: Share,
     /// The time between two questions.
     pub cooldown: SignedDuration,
     /// How; only `layered` proposes.
-    pub manner: Manner,
+    pub manner: QuestionMode,
 }
 
-impl Default for Question {
+impl Default for QuestionPolicy {
     fn default() -> Self {
         let (threshold, cooldown) = (Share::new(0.45), SignedDuration::from_mins(2));
-        Self { threshold, cooldown, manner: Manner::Propose }
+        Self { threshold, cooldown, manner: QuestionMode::Propose }
     }
 }
 
@@ -172,7 +172,7 @@ impl Rule {
 
 /// The version of the rules, which decision records carry: it changes when the same evidence would be decided
 /// otherwise.
-pub const RULES_VERSION: u32 = 2;
+pub(crate) const RULES_VERSION: u32 = 2;
 
 /// How many sessions of a scope are listed, the active one included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -237,7 +237,7 @@ pub struct Policy {
     /// When meaning alone begins a session.
     pub shift: Shift,
     /// How often the user may be asked.
-    pub question: Question,
+    pub question: QuestionPolicy,
     /// How many sessions are listed.
     pub backlog: Backlog,
     /// What happens to those past that.

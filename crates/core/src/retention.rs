@@ -48,7 +48,7 @@ impl Past {
 /// A session that is to go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Going {
+pub struct ScheduledDeletion {
     /// The session.
     pub session: Number,
     /// Why.
@@ -62,7 +62,7 @@ pub enum Retiring {
     /// They will go.
     Announced {
         /// The sessions.
-        sessions: Vec<Going>,
+        sessions: Vec<ScheduledDeletion>,
         /// Not before this.
         due: Timestamp,
     },
@@ -88,7 +88,7 @@ pub enum Retiring {
 /// An announcement that a session will go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Farewell {
+pub struct AnnouncedDeletion {
     /// The entry that made it.
     pub entry: Seq,
     /// When it was made.
@@ -102,7 +102,7 @@ pub struct Farewell {
     pub word: Word,
 }
 
-impl Farewell {
+impl AnnouncedDeletion {
     /// Returns when the session may go if the person is told only now: who comes back late has as long to object as who
     /// was there.
     fn due_told(&self, now: Timestamp) -> Timestamp {
@@ -131,7 +131,7 @@ impl Word {
 /// Whether a person wants a session to be kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Wish {
+pub enum KeepChoice {
     /// It is kept, whatever its age.
     Keep,
     /// It goes when its time has come.
@@ -140,16 +140,16 @@ pub enum Wish {
 
 /// Whether sessions go only if that was announced, and their day has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Forewarned {
+pub enum RetireCheck {
     /// Yes: nobody asked for it just now.
     Yes,
-    /// No: somebody says that they go.
-    No,
+    /// No: somebody says that they go, as they were at this entry. One that was written to since stays.
+    AsOf(Seq),
 }
 
 impl State {
     /// Returns the announcement that a session will go, unless something was said in it since, or it is the latest one.
-    pub fn farewell(&self, session: Number) -> Option<&Farewell> {
+    pub fn farewell(&self, session: Number) -> Option<&AnnouncedDeletion> {
         self.live(session)?;
         let farewell = self.extras.retiring.get(&session)?;
         if self.latest() == Some(session) {
@@ -168,7 +168,7 @@ impl State {
 /// Makes the notice of what was announced and not yet told. It costs nothing where nothing is announced.
 pub(crate) fn untold(state: &State, now: Timestamp, zone: &TimeZone) -> Option<Notice> {
     let extras = &state.extras;
-    let waits = |farewell: &Farewell| farewell.word == Word::Untold;
+    let waits = |farewell: &AnnouncedDeletion| farewell.word == Word::Untold;
     if !extras.retiring.values().any(waits) {
         return None;
     }
@@ -177,7 +177,7 @@ pub(crate) fn untold(state: &State, now: Timestamp, zone: &TimeZone) -> Option<N
         numbers.filter_map(|number| Some((*number, state.farewell(*number).filter(|f| waits(f))?)))
     };
     let sessions: Vec<Number> = going().map(|(number, _)| number).collect();
-    let due = |farewell: &Farewell| farewell.due_told(now);
+    let due = |farewell: &AnnouncedDeletion| farewell.due_told(now);
     let (_, first) = going().min_by_key(|(_, farewell)| due(farewell))?;
     let past = going().all(|(_, farewell)| farewell.past == first.past).then_some(first.past);
     Some(Notice::Going { sessions, past, on: due(first).to_zoned(zone.clone()).date() })
@@ -187,8 +187,11 @@ pub(crate) fn untold(state: &State, now: Timestamp, zone: &TimeZone) -> Option<N
 pub(crate) fn take_in(extras: &mut ScopeExtras, entry: Seq, at: Timestamp, retiring: &Retiring) {
     match retiring {
         Retiring::Announced { sessions, due } => {
-            let farewell = |going: &Going| {
-                (going.session, Farewell { entry, at, due: *due, past: going.past, word: Word::Untold })
+            let farewell = |going: &ScheduledDeletion| {
+                (
+                    going.session,
+                    AnnouncedDeletion { entry, at, due: *due, past: going.past, word: Word::Untold },
+                )
             };
             extras.retiring.extend(sessions.iter().map(farewell));
         }

@@ -2,9 +2,11 @@
 
 use crate::Timestamp;
 use crate::entry::Seq;
+use crate::memory::MemoryEntry;
 use crate::pins::Pins;
 use crate::scope;
 use crate::span::Spans;
+use crate::title::Name;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
@@ -202,6 +204,24 @@ pub struct Session {
     pub updated_at: Timestamp,
     /// What it is pinned to.
     pub pins: Pins,
+    /// What upkeep has made of it.
+    pub upkeep: Upkeep,
+}
+
+/// What upkeep has made of a session: numbers of entries, and no words. It stands with the session, so that a scope of many
+/// costs no more than one of a few.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Upkeep {
+    /// How far it was looked at for what is worth keeping.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub extracted: Option<Seq>,
+    /// What is remembered of it, and what was and is not any more, in the order of the log.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub memories: Vec<MemoryEntry>,
+    /// Where the title stands that a model made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<Name>,
 }
 
 impl Session {

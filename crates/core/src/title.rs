@@ -4,8 +4,7 @@
 //! goes with any message of its session that is erased.
 
 use crate::entry::{Named, Seq};
-use crate::extras::ScopeExtras;
-use crate::session::{Number, Status};
+use crate::session::{Number, Session, Status};
 use crate::state::State;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -38,7 +37,7 @@ pub enum TitledBy {
 pub fn queue(state: &State) -> impl Iterator<Item = Number> {
     let waits = |number: &Number| {
         let messages = state.messages_of(*number);
-        let named = state.extras.names.get(number);
+        let named = name(state, *number);
         messages > 0 && named.is_none_or(|name| messages >= name.messages.saturating_mul(2))
     };
     let untitled = state.list().filter(|(_, session)| session.title.is_none()).map(|(number, _)| number);
@@ -57,7 +56,12 @@ pub fn entries(state: &State, session: Number) -> BTreeSet<Seq> {
 /// it.
 fn made(state: &State, session: Number) -> BTreeSet<Seq> {
     let of = with_merged(state, session);
-    of.iter().filter_map(|number| state.extras.names.get(number)).map(|name| name.entry).collect()
+    of.iter().filter_map(|number| name(state, *number)).map(|name| name.entry).collect()
+}
+
+/// Tells where the title of a session stands that a model made.
+pub fn name(state: &State, session: Number) -> Option<Name> {
+    state.sessions.get(&session)?.upkeep.name
 }
 
 fn with_merged(state: &State, session: Number) -> BTreeSet<Number> {
@@ -77,29 +81,25 @@ fn with_merged(state: &State, session: Number) -> BTreeSet<Number> {
 }
 
 /// Folds in that a model named a session.
-pub(crate) fn take_in(extras: &mut ScopeExtras, entry: Seq, named: &Named) {
-    extras.names.insert(named.session, Name { entry, messages: named.messages });
-}
-
-/// Folds in that a session is gone.
-pub(crate) fn forget(state: &mut State, session: Number) {
-    if state.extras.names.contains_key(&session) {
-        Arc::make_mut(&mut state.extras).names.remove(&session);
+pub(crate) fn take_in(state: &mut State, entry: Seq, named: &Named) {
+    if let Some(session) = Arc::make_mut(&mut state.sessions).get_mut(&named.session) {
+        Arc::make_mut(session).upkeep.name = Some(Name { entry, messages: named.messages });
     }
 }
 
 /// Folds in that entries were erased: the titles that they held are gone.
 pub(crate) fn forget_entries(state: &mut State, erased: &BTreeSet<Seq>) {
-    if state.extras.names.values().any(|name| erased.contains(&name.entry)) {
-        Arc::make_mut(&mut state.extras).names.retain(|_, name| !erased.contains(&name.entry));
-    }
     let gone = |seq: &Seq| erased.contains(seq);
-    let titled = state.sessions.iter().filter(|(_, session)| session.title_entries.iter().any(gone));
+    let is_named = |session: &Session| session.upkeep.name.is_some_and(|name| gone(&name.entry));
+    let titled = state.sessions.iter().filter(|(_, s)| is_named(s) || s.title_entries.iter().any(gone));
     for number in titled.map(|(number, _)| *number).collect::<Vec<Number>>() {
         if let Some(session) = Arc::make_mut(&mut state.sessions).get_mut(&number) {
             let session = Arc::make_mut(session);
-            session.title = None;
-            session.title_entries.retain(|seq| !gone(seq));
+            session.upkeep.name.take_if(|name| gone(&name.entry));
+            if session.title_entries.iter().any(gone) {
+                session.title = None;
+                session.title_entries.retain(|seq| !gone(seq));
+            }
         }
     }
 }

@@ -12,7 +12,7 @@ use crate::span::Spans;
 use serde::{Deserialize, Serialize};
 
 /// How many boundaries can be taken back, one after the other.
-pub const BOUNDARIES_MAX: usize = 32;
+pub(crate) const BOUNDARIES_MAX: usize = 32;
 
 /// A boundary that can be taken back.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

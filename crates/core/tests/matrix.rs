@@ -4,7 +4,7 @@
 
 use segue_core::decision::Action;
 use segue_core::evidence::{Evidence, Health, Intent, Pause, Semantic, Window};
-use segue_core::matrix::{MATRIX, Row, Source, row};
+use segue_core::matrix::{MATRIX, Row, RowOrigin, row};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::Path;
@@ -46,7 +46,7 @@ fn r8_the_rows_of_the_document_stand() {
         (8, of(Semantic::Medium, none, ok, Medium, Good), Action::ContinueReinject, None),
     ] {
         let (_, found) = row(&evidence);
-        assert_eq!(found.source, Source::Document(number), "{evidence:?}");
+        assert_eq!(found.source, RowOrigin::Document(number), "{evidence:?}");
         assert_eq!(found.action, action);
         if let Some(confidence) = confidence {
             assert_eq!(found.confidence, confidence);
@@ -95,8 +95,8 @@ fn page() -> String {
     );
     for Row { semantic, intent, window, pause, health, action, confidence, source, why, .. } in MATRIX {
         let source = match source {
-            Source::Document(number) => number.to_string(),
-            Source::Settled => String::new(),
+            RowOrigin::Document(number) => number.to_string(),
+            RowOrigin::Settled => String::new(),
         };
         writeln!(
             page,

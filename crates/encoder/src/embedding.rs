@@ -1,6 +1,6 @@
 //! Where a text lies.
 
-use pulp::Arch;
+use pulp::{Arch, NullaryFnOnce};
 
 /// How many numbers an embedding has.
 pub const DIMENSIONS: usize = 512;
@@ -68,19 +68,35 @@ impl Direction {
     /// Multiplies it with embeddings that lie one behind the other, as [`Embedding::bytes`] gives them.
     #[must_use]
     pub fn products(&self, embeddings: &[u8]) -> Vec<f32> {
-        let scale = self.step * STEP;
-        let products = || {
-            let rows = embeddings.as_chunks().0.iter();
-            rows.map(|row| product(row, &self.steps) as f32 * scale).collect()
-        };
-        Arch::new().dispatch(products)
+        let rows = embeddings.as_chunks().0;
+        let mut products = vec![0.0; rows.len()];
+        Arch::new().dispatch(Multiply { rows, direction: self, products: &mut products });
+        products
     }
 }
 
-#[inline(always)]
-fn product(row: &[u8; DIMENSIONS], steps: &[i8; DIMENSIONS]) -> i32 {
-    let pairs = row.iter().zip(steps);
-    pairs.map(|(a, b)| i32::from(i16::from(a.cast_signed()) * i16::from(*b))).sum()
+/// Multiplies rows with a direction. It is written out, so that all of it is compiled for the processor that is there.
+struct Multiply<'a> {
+    rows: &'a [[u8; DIMENSIONS]],
+    direction: &'a Direction,
+    products: &'a mut [f32],
+}
+
+impl NullaryFnOnce for Multiply<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        let Self { rows, direction, products } = self;
+        let scale = direction.step * STEP;
+        for (row, product) in rows.iter().zip(products) {
+            let mut sum = 0_i32;
+            for (a, b) in row.iter().zip(&direction.steps) {
+                sum += i32::from(i16::from(a.cast_signed()) * i16::from(*b));
+            }
+            *product = sum as f32 * scale;
+        }
+    }
 }
 
 #[cfg(test)]

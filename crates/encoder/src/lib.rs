@@ -15,9 +15,13 @@ use pieces::Pieces;
 use std::sync::OnceLock;
 
 pub use embedding::{DIMENSIONS, Direction, Embedding, STEP};
+pub use pieces::SPACE;
 
 /// Raised whenever the same text gives other numbers: embeddings of another version are made again.
 pub const VERSION: u32 = 2;
+
+/// How the weights begin.
+const MAGIC: &[u8; 8] = b"SEGUSE2\0";
 
 /// A longer text is read at its beginning and its end, so many characters of each.
 const HEAD_CHARS: usize = 400;
@@ -61,7 +65,7 @@ impl Encoder {
     fn load(parts: [&'static [u8]; 3]) -> Result<Self, Damaged> {
         let [first, second, third] = parts.map(Bytes);
         let mut first = first;
-        first.magic(b"SEGUSE2\0")?;
+        first.magic(MAGIC)?;
         let pieces = Pieces::read(&mut first)?;
         let network = Network::read(&mut first, [second, third], pieces.count())?;
         Ok(Self { pieces, network })
@@ -76,6 +80,16 @@ impl Encoder {
         }
         self.network.embed(&read)
     }
+}
+
+/// The pieces that texts are cut into, with the logarithm of how likely each is. A piece that begins a word begins with [`SPACE`].
+///
+/// # Errors
+/// Only if the shipped weights are damaged.
+pub fn vocabulary() -> Result<impl Iterator<Item = (&'static str, f32)>, Damaged> {
+    let mut bytes = Bytes(segue_asset_encoder_1::PART);
+    bytes.magic(MAGIC)?;
+    Ok(Pieces::read(&mut bytes)?.into_list())
 }
 
 /// What [`Encoder::embed`] reads of a text: the beginning and the end of a long one.
@@ -131,6 +145,12 @@ mod tests {
         for text in ["\u{1}\0", "\u{1f600}\u{10ffff}", " \n\t ", "ﷺ", "¯\\_(ツ)_/¯"] {
             assert!(encoder.embed(text).cosine(&encoder.embed(text)) > 0.99, "{text:?}");
         }
+    }
+
+    #[test]
+    fn the_vocabulary_knows_what_is_common() {
+        let likely = |wanted: &str| vocabulary().unwrap().find(|(piece, _)| *piece == wanted).unwrap().1;
+        assert!(likely("\u{1}the") > likely("\u{1}hotel") && likely("的") > likely("酒店"));
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::ops::Range;
 use unicode_normalization::UnicodeNormalization;
 
 /// Stands for a space in front of a word, in the list of pieces and in a text.
-const SPACE: char = '\u{1}';
+pub const SPACE: char = '\u{1}';
 
 /// How much less likely than the least likely piece a character is that no piece has.
 const UNKNOWN_PENALTY: f32 = 10.0;
@@ -56,6 +56,12 @@ impl Pieces {
     /// How many rows the table of embeddings has.
     pub(crate) fn count(&self) -> usize {
         self.ends.len() + 3
+    }
+
+    /// All pieces, and how likely each is.
+    pub(crate) fn into_list(self) -> impl Iterator<Item = (&'static str, f32)> {
+        let text = |at: usize| std::str::from_utf8(self.piece(at)).ok().map(|piece| (piece, self.scores[at]));
+        (0..self.ends.len()).filter_map(text).collect::<Vec<_>>().into_iter()
     }
 
     fn piece(&self, at: usize) -> &'static [u8] {

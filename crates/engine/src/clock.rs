@@ -3,6 +3,7 @@
 use jiff::SignedDuration;
 use segue_core::Timestamp;
 use segue_core::session::Id;
+use std::sync::atomic::{AtomicI64, Ordering};
 
 /// Tells the time.
 pub trait Clock: Send + Sync {
@@ -44,23 +45,33 @@ impl Clock for SystemClock {
 const AHEAD_MAX: SignedDuration = SignedDuration::from_hours(24);
 
 /// Whether time stamps of messages are compared with the machine's clock.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Default)]
 pub(crate) enum Stamps {
     /// One that is more than a day ahead is not believed: one year 9999 would stop the clock of its scope.
     #[default]
     Checked,
-    /// All are believed: a recorded conversation has its own time.
+    /// The same for a recorded conversation, which has its own time: what is not believed counts as the stamp before it, in
+    /// microseconds.
+    Recorded(AtomicI64),
+    /// All are believed: nothing of it is kept.
     Trusted,
 }
 
 impl Stamps {
     /// Returns the time that is believed.
-    pub(crate) fn believed(self, at: Timestamp, clock: &dyn Clock) -> Timestamp {
+    pub(crate) fn believed(&self, at: Timestamp, clock: &dyn Clock) -> Timestamp {
+        let now = || clock.now();
         match self {
             Self::Trusted => at,
-            Self::Checked => {
-                let now = clock.now();
-                if at.duration_since(now) > AHEAD_MAX { now } else { at }
+            Self::Checked | Self::Recorded(_) if at.duration_since(now()) <= AHEAD_MAX => {
+                if let Self::Recorded(last) = self {
+                    last.store(at.as_microsecond(), Ordering::Relaxed);
+                }
+                at
+            }
+            Self::Checked => now(),
+            Self::Recorded(last) => {
+                Timestamp::from_microsecond(last.load(Ordering::Relaxed)).unwrap_or_else(|_| now())
             }
         }
     }
@@ -88,6 +99,27 @@ impl Ids for RandomIds {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Issue 16, row 13: no stamp leads further ahead than a day, and one that does not fit leaves the others their times.
+    #[test]
+    fn a_recorded_time_is_believed_as_far_as_the_clock_goes() {
+        let at = |second| Timestamp::from_second(second).unwrap();
+        struct Still;
+        impl Clock for Still {
+            fn now(&self) -> Timestamp {
+                Timestamp::from_second(1_000_000).unwrap()
+            }
+        }
+        let recorded = Stamps::Recorded(AtomicI64::new(i64::MIN));
+        assert_eq!(recorded.believed(Timestamp::MAX, &Still), at(1_000_000), "nothing came before it");
+        for (given, believed) in
+            [(500, 500), (600, 600), (90_000_000, 600), (700, 700), (1_080_000, 1_080_000)]
+        {
+            assert_eq!(recorded.believed(at(given), &Still), at(believed));
+        }
+        assert_eq!(Stamps::Checked.believed(at(90_000_000), &Still), at(1_000_000));
+        assert_eq!(Stamps::Trusted.believed(Timestamp::MAX, &Still), Timestamp::MAX);
+    }
 
     #[test]
     fn times_are_kept_in_microseconds() {

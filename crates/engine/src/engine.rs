@@ -7,31 +7,32 @@ use crate::config::{self, Config, UnknownCommand};
 use crate::control::{Control, Counters};
 use crate::error::Error;
 use crate::inbound::{Inbound, Target};
-use crate::outcome::tell::unmoved;
-use crate::outcome::{Outcome, Wants};
+use crate::outcome::build::unmoved;
+use crate::outcome::{Delivery, Outcome, Wants};
 use crate::pins::Host;
 use crate::recall::timeline::Timelines;
-use crate::request::{Refused, Request};
+use crate::request::{HostCommand, Pick, Refused, Request};
 use crate::route::{author, route, user};
 use crate::scope::session_profile::Reader;
-use crate::scope::{Registry, Watch};
+use crate::scope::{CacheCounters, Registry, Watch};
 use crate::turn::commit::Committed;
 use crate::turn::effects::Purge;
 use crate::turn::identity::identity;
+use crate::turn::others::OtherSessions;
 use crate::words::{self, Language};
 use segue_core::Timestamp;
 use segue_core::decision::Action;
-use segue_core::entry::Spoken;
+use segue_core::entry::{CommandBy, Spoken};
 use segue_core::message::{Message, Role};
 use segue_core::policy::Policy;
 use segue_core::scope;
 use segue_core::session::Number;
 use segue_core::state::State;
-use segue_signals::Classifier;
 use segue_signals::context::{OpenAiTokens, TokenCounter};
 use segue_signals::judge::Embedder;
 use segue_store::{Purged, Store};
 use std::sync::Arc;
+use std::sync::atomic::AtomicI64;
 
 /// How far back the language of a conversation is looked for.
 const LANGUAGE_MESSAGES_MAX: usize = 10;
@@ -58,11 +59,11 @@ const LANGUAGE_SESSIONS_MAX: usize = 3;
 pub struct Engine {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) config: Config,
-    pub(crate) classifier: Arc<Classifier>,
     pub(crate) embedder: Arc<Embedder>,
     pub(crate) counter: Arc<dyn TokenCounter>,
     pub(crate) control: Arc<Control>,
     pub(crate) timelines: Arc<Timelines>,
+    pub(crate) others: OtherSessions,
     pub(crate) scopes: Arc<Registry>,
     pub(crate) watch: Watch,
     pub(crate) clock: Arc<dyn Clock>,
@@ -111,10 +112,16 @@ impl Engine {
         if let Ok(Purged::Unfinished { why }) = store.purge().await {
             tracing::warn!(%why, "what was erased is not gone from the store's files yet; it is tried again");
         }
-        let (classifier, embedder) = (Arc::new(Classifier::builtin()?), Arc::<Embedder>::default());
-        Ok(Self {
+        Ok(Self::open_to_read(store, config))
+    }
+
+    /// Opens an engine on a store without finishing what is unfinished there: reading changes nothing.
+    pub fn open_to_read(store: Arc<dyn Store>, config: Config) -> Self {
+        let embedder = Arc::<Embedder>::default();
+        Self {
             control: Arc::new(Control::new(&config, &|_| None)),
             timelines: Timelines::new(Arc::clone(&store), Arc::clone(&embedder)),
+            others: OtherSessions::default(),
             scopes: Arc::new(Registry::new(config.limits.scopes_cached_max)),
             watch: Watch::default(),
             clock: Arc::new(SystemClock),
@@ -124,9 +131,8 @@ impl Engine {
             counter: Arc::new(OpenAiTokens::new()),
             store,
             config,
-            classifier,
             embedder,
-        })
+        }
     }
 
     /// Uses another clock and other ids, for tests.
@@ -147,10 +153,17 @@ impl Engine {
     }
 
     pub(crate) fn reader(&self) -> Reader<'_> {
-        Reader { classifier: &self.classifier, counter: self.counter.as_ref() }
+        Reader { counter: self.counter.as_ref() }
     }
 
-    /// Believes all time stamps, also those that are ahead of the clock: for recorded conversations.
+    /// Runs at recorded times, in a store that is used later: a stamp that is more than a day ahead of the clock counts as
+    /// the one before it.
+    #[must_use]
+    pub fn at_recorded_times(self) -> Self {
+        Self { stamps: Stamps::Recorded(AtomicI64::new(i64::MIN)), ..self }
+    }
+
+    /// Believes all time stamps, also those that are ahead of the clock: for recorded conversations that are kept nowhere.
     #[must_use]
     pub fn trusting_stamps(self) -> Self {
         Self { stamps: Stamps::Trusted, ..self }
@@ -173,6 +186,11 @@ impl Engine {
     /// Tells how often models were asked, how that went, and what it cost.
     pub fn counters(&self) -> Counters {
         self.control.counters()
+    }
+
+    /// Tells how well the scopes in memory serve.
+    pub fn scope_cache(&self) -> CacheCounters {
+        self.scopes.counters()
     }
 
     /// Returns the store.
@@ -226,7 +244,15 @@ impl Engine {
                 self.command(turn, slash, message).await.or_else(|error| {
                     tracing::error!(%scope, %error, "a command failed");
                     let reply = Some(words::trouble(language, error.trouble()));
-                    Ok(Outcome { reply, ..unmoved(&State::empty(scope), language, Action::Refused) })
+                    let delivery = match error {
+                        Error::Store(_) | Error::Busy { .. } => Delivery::Failed,
+                        _ => Delivery::First,
+                    };
+                    Ok(Outcome {
+                        reply,
+                        delivery,
+                        ..unmoved(&State::empty(scope), language, Action::Refused)
+                    })
                 })
             }
         }
@@ -236,7 +262,7 @@ impl Engine {
     pub(crate) fn admit(&self, inbound: Inbound) -> Result<Admitted, Error> {
         let Inbound { at, to, role, mut message, session } = inbound;
         self.check(role, &message)?;
-        message.message_id = identity(&to, &message);
+        message.message_id = identity(&self.config.routing, &to, &message);
         let (scope, user) = match to {
             Target::Scope(scope) => (scope, None),
             Target::Address(from) if self.config.routing.refuses(&from) => {
@@ -245,7 +271,7 @@ impl Engine {
             Target::Address(from) => {
                 let scope = route(&self.config.routing, &from);
                 if role == Role::User {
-                    message.author = message.author.or_else(|| author(&from, &scope));
+                    message.author = message.author.or_else(|| author(&self.config.routing, &from, &scope));
                 }
                 (scope, user(&self.config.routing, &from))
             }
@@ -263,7 +289,30 @@ impl Engine {
         at: Timestamp,
         request: &Request,
     ) -> Result<Outcome, Error> {
-        let turn = self.turn(scope.clone(), None, at, "");
+        self.request_as(scope, at, request, None).await
+    }
+
+    /// The same, once: a second request with the same id changes nothing and gets the same answer.
+    pub async fn request_once(
+        &self,
+        scope: &scope::Key,
+        at: Timestamp,
+        request: &Request,
+        by: HostCommand,
+    ) -> Result<Outcome, Error> {
+        self.request_as(scope, at, request, Some(by)).await
+    }
+
+    pub(crate) async fn request_as(
+        &self,
+        scope: &scope::Key,
+        at: Timestamp,
+        request: &Request,
+        by: Option<HostCommand>,
+    ) -> Result<Outcome, Error> {
+        let mut turn = self.turn(scope.clone(), None, at, "");
+        // A message carries its id itself.
+        turn.spoken = by.filter(|_| request.message().is_none()).map(HostCommand::spoken);
         if let Request::Task(command) = request {
             let prepared = self.prepared(scope, at, command).await?;
             return self.ask(&turn, &Request::Task(prepared)).await;
@@ -347,7 +396,8 @@ impl Engine {
             }
             other => match commands::request(&other) {
                 Some(request) => {
-                    turn.spoken = Some(Spoken { text, message_id, sender, author });
+                    let by = CommandBy::Person;
+                    turn.spoken = Some(Spoken { text, message_id, sender, author, by });
                     request
                 }
                 None => {
@@ -356,15 +406,25 @@ impl Engine {
                 }
             },
         };
-        if matches!(request, Request::Delete(_)) && !self.may_delete_in(&turn.scope, turn.spoken.as_ref()) {
+        if let Request::Delete(Pick::Numbered(session)) = request
+            && !self.may_delete(&turn.scope, session, turn.spoken.as_ref()).await?
+        {
             let state = self.find_state(&turn.scope).await?;
             let state = state.unwrap_or_else(|| Arc::new(State::empty(turn.scope.clone())));
             let id = turn.spoken.as_ref().and_then(|spoken| spoken.message_id.as_ref());
             let refused = self.refuse(&turn.scope, id, Refused::NotModerator, state).await?;
-            return self.tell(&turn, &request, refused).await;
+            return self.finish_outcome(&turn, &request, refused).await;
         }
+        let held = match request {
+            Request::Delete(Pick::Numbered(number)) => self.held(&turn, number).await?,
+            _ => None,
+        };
         let mut outcome = self.ask(&turn, &request).await?;
         outcome.reply = outcome.reply.or_else(|| outcome.notice.clone());
+        if let (Some(reply), Some(held)) = (&mut outcome.reply, held.filter(|_| !outcome.dropped.is_empty()))
+        {
+            reply.insert_str(0, &format!("{held} "));
+        }
         Ok(outcome)
     }
 
@@ -382,13 +442,18 @@ impl Engine {
             && let Some((turn, request)) = self.under_own_id(turn, request, seq).await?
         {
             let committed = self.commit(&turn, &request).await?;
-            return self.tell(&turn, &request, committed).await;
+            return self.finish_outcome(&turn, &request, committed).await;
         }
-        self.tell(turn, request, committed).await
+        self.finish_outcome(turn, request, committed).await
     }
 
     /// Tells what came of a request.
-    async fn tell(&self, turn: &Turn, request: &Request, committed: Committed) -> Result<Outcome, Error> {
+    async fn finish_outcome(
+        &self,
+        turn: &Turn,
+        request: &Request,
+        committed: Committed,
+    ) -> Result<Outcome, Error> {
         match committed {
             Committed::Doubtful(_) => Err(Error::Busy { scope: turn.scope.clone() }),
             Committed::Done(decided) => {
@@ -397,12 +462,12 @@ impl Engine {
                     None => turn.clone(),
                     Some(_) => self.in_spoken_language(turn.clone()).await?,
                 };
-                let mut outcome = self.with_task_words(&spoken, self.told(&spoken, *decided)).await?;
+                let mut outcome = self.with_task_words(&spoken, self.outcome_of(&spoken, *decided)).await?;
                 outcome.wants = self.wanted(request, &outcome).await;
                 Ok(outcome)
             }
             Committed::Again(seq) => {
-                let mut outcome = self.told_again(turn, seq).await?;
+                let mut outcome = self.repeated_outcome(turn, seq).await?;
                 // Who was cut off before the answer was written gets it now.
                 outcome.wants = match self.is_answered(&outcome).await {
                     true => Wants::Nothing,

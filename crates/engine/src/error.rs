@@ -67,9 +67,6 @@ pub enum Error {
     /// The rules refuse it.
     #[error(transparent)]
     Refused(#[from] segue_core::refusal::Refusal),
-    /// The built-in classifier is damaged.
-    #[error("the built-in classifier cannot be loaded: {0}; install Segue again")]
-    Classifier(#[from] segue_signals::LoadError),
     /// The store did not do what it was asked.
     #[error(transparent)]
     Store(#[from] segue_store::Error),
@@ -82,6 +79,7 @@ impl Error {
             Self::TooLong { bytes, max } => Trouble::TooLong { bytes: *bytes, bytes_max: *max },
             Self::Empty => Trouble::Empty,
             Self::Busy { .. } => Trouble::Busy,
+            Self::Store(segue_store::Error::Unknown { .. }) => Trouble::Unknown,
             Self::NoQuery
             | Self::NoRationale
             | Self::IdTooLong { .. }
@@ -89,7 +87,6 @@ impl Error {
             | Self::NoScope { .. }
             | Self::Pins { .. }
             | Self::Refused(_)
-            | Self::Classifier(_)
             | Self::Store(_) => Trouble::Failed,
         }
     }

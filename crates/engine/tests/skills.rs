@@ -371,3 +371,26 @@ fn l4_a_persona_has_a_limit() {
         "the persona has 1048583 bytes, 7 more than the 1048576 that are taken; shorten AGENTS.md"
     );
 }
+
+/// Issue 16, row 8: a folder of the workspace that is a link to somewhere else shows nothing of what is there.
+#[cfg(unix)]
+#[test]
+fn l2_a_linked_folder_of_the_workspace_is_refused() {
+    let outside = TempDir::new().unwrap();
+    fs::create_dir(outside.path().join("tides")).unwrap();
+    fs::write(outside.path().join("tides/SKILL.md"), "---\nname: tides\ndescription: d\n---\nSECRET\n")
+        .unwrap();
+    fs::write(outside.path().join("SOUL.md"), "SECRET").unwrap();
+    // Only a relative path is one of the workspace, which is the folder that the program runs in.
+    let here = TempDir::new_in(".").unwrap();
+    let name = PathBuf::from(here.path().file_name().unwrap()).join("linked");
+    std::os::unix::fs::symlink(outside.path(), &name).unwrap();
+    let roots = Roots { workspace: Some(name.clone()), ..Roots::default() };
+    let loaded = load(&roots, &Surroundings::default());
+    assert!(loaded.snapshot.skills.is_empty() && loaded.snapshot.diagnostics.len() == 1);
+    let persona = Persona::read(&name).unwrap();
+    assert!(persona.parts.is_empty());
+    assert!(persona.diagnostics[0].to_string().contains("link that leaves the workspace"), "{persona:?}");
+    // Who names the other folder means it.
+    assert_eq!(Persona::read(outside.path()).unwrap().parts.len(), 1);
+}

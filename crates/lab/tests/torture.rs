@@ -1,4 +1,4 @@
-//! A short torture: nodes are killed and paused, cut off from the database, and the database crashes.
+//! A short torture: nodes are killed and paused, cut off from the database, the database crashes, and its disk fails.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail")]
 
@@ -11,9 +11,9 @@ fn n3_a_short_torture_finds_no_violation() {
     if segue_testing::postgres::database().is_none() {
         return;
     }
-    let faults = "kill,pause,partition,primary,clock";
+    let faults = "kill,pause,partition,terminate,primary,clock,disk";
     let ran = Command::new(env!("CARGO_BIN_EXE_segue-lab"))
-        .args(["torture", "--json", "--minutes", "0.4", "--clients", "6", "--faults", faults])
+        .args(["torture", "--json", "--minutes", "0.5", "--clients", "6", "--faults", faults])
         .args(["--primary-every", "8", "--every", "1.5"])
         .output()
         .unwrap();
@@ -22,4 +22,13 @@ fn n3_a_short_torture_finds_no_violation() {
     let told: Value = serde_json::from_str(&out).unwrap();
     assert_eq!(told["violations"], 0, "{told}");
     assert!(told["told"]["acknowledged"].as_u64().unwrap() > 0, "{told}");
+    for fault in faults.split(',') {
+        assert!(
+            told["faults"][fault].as_u64().is_some_and(|count| count > 0),
+            "{fault} never happened: {told}"
+        );
+    }
+    for asked in ["messages", "commands", "replies", "tasks"] {
+        assert!(told["asked"][asked].as_u64().is_some_and(|count| count > 0), "no {asked}: {told}");
+    }
 }

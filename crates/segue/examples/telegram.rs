@@ -1,13 +1,14 @@
 //! A Telegram bot: long polling, direct chats, groups and their threads. It can be stopped at any time: the next start
-//! answers what was not answered, and nothing twice. `bot.toml` names the model, as for the example `bot`.
+//! answers what was not answered, and nothing twice; when Telegram or the model fails, it tries again. `bot.toml` names the
+//! model, as for the example `bot`.
 //!
 //! ```text
 //! TELEGRAM_TOKEN=... cargo run -p segue --example telegram
 //! ```
 //!
 //! How that holds: Telegram hands an update out again until the next request confirms it, and it is confirmed only after it
-//! was answered. A second delivery is known by the message's id; its reply is in the log already, or is made now. The number
-//! of the last update that was sent is kept in a file, so that a reply is not sent again.
+//! was answered. A second delivery is known by the message's id; its reply is in the log already, or is made now. How many texts
+//! of the last update were sent is kept in a file. Only a crash between Telegram's answer and that file sends a text again.
 
 use segue::models::{Client, Message as Said};
 use segue::{Address, Delivery, Inbound, Message, MessageId, Outcome, Role, Segue, Target};
@@ -15,9 +16,13 @@ use serde_json::{Value, json};
 use std::env::var;
 use std::error::Error;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// How long Telegram may wait for something to happen, in seconds.
 const POLL_SECONDS: u64 = 30;
+
+/// How long it waits before it tries again, in seconds.
+const PAUSE_SECONDS: u64 = 5;
 
 /// The bot.
 pub struct Bot {
@@ -26,7 +31,7 @@ pub struct Bot {
     http: reqwest::Client,
     /// The address of the Bot API, with the token.
     api: String,
-    /// Where the number of the last update that was answered is kept.
+    /// Where it is kept what was sent last: the number of an update, and how many of its texts if not all were.
     sent: PathBuf,
 }
 
@@ -80,19 +85,30 @@ impl Bot {
             None if outcome.wants_reply() => texts.push(self.reply(&outcome).await?),
             None => {}
         }
-        for text in texts {
+        let (last, count) = self.sent();
+        let count = count.filter(|_| last == Some(update)).unwrap_or(0);
+        for (n, text) in texts.into_iter().enumerate().skip(count) {
             let mut body = json!({ "chat_id": chat, "text": text });
             if let Some(thread) = thread {
                 body["message_thread_id"] = thread.into();
             }
             self.call("sendMessage", body).await?;
+            std::fs::write(&self.sent, format!("{update} {}", n + 1))?;
         }
         Ok(std::fs::write(&self.sent, update.to_string())?)
     }
 
+    /// Reads what was sent last.
+    fn sent(&self) -> (Option<i64>, Option<usize>) {
+        let text = std::fs::read_to_string(&self.sent).unwrap_or_default();
+        let mut numbers = text.split_whitespace();
+        let update = numbers.next().and_then(|update| update.parse().ok());
+        (update, numbers.next().and_then(|count| count.parse().ok()))
+    }
+
     /// Finds the reply that was kept before the program was stopped.
     async fn kept(&self, outcome: &Outcome) -> Result<Option<String>, Box<dyn Error>> {
-        if outcome.delivery == Delivery::First {
+        if outcome.delivery != Delivery::Again {
             return Ok(None);
         }
         let engine = self.segue.engine();
@@ -120,8 +136,8 @@ impl Bot {
 
     /// Asks for updates so many times, and answers them.
     pub async fn run(&self, rounds: u64) -> Result<(), Box<dyn Error>> {
-        let last = std::fs::read_to_string(&self.sent).ok().and_then(|text| text.trim().parse::<i64>().ok());
-        let mut offset = last.map_or(0, |last| last + 1);
+        let (last, count) = self.sent();
+        let mut offset = last.map_or(0, |last| if count.is_some() { last } else { last + 1 });
         for _ in 0..rounds {
             let ask = json!({ "offset": offset, "timeout": POLL_SECONDS, "allowed_updates": ["message"] });
             let updates = self.call("getUpdates", ask).await?;
@@ -150,9 +166,14 @@ impl Bot {
     }
 }
 
-/// Runs until it is stopped.
+/// Runs until it is stopped. What fails is tried again: nothing was confirmed.
 #[tokio::main(flavor = "current_thread")]
 pub async fn main() -> Result<(), Box<dyn Error>> {
     let api = var("TELEGRAM_API").unwrap_or("https://api.telegram.org".to_owned());
-    Bot::new(Path::new("."), &api, &var("TELEGRAM_TOKEN")?).await?.run(u64::MAX).await
+    let bot = Bot::new(Path::new("."), &api, &var("TELEGRAM_TOKEN")?).await?;
+    while let Err(error) = bot.run(u64::MAX).await {
+        eprintln!("{error}; trying again in {PAUSE_SECONDS} s");
+        tokio::time::sleep(Duration::from_secs(PAUSE_SECONDS)).await;
+    }
+    Ok(())
 }

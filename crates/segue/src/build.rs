@@ -5,6 +5,7 @@ use jiff::tz::TimeZone;
 use segue_engine::Engine;
 use segue_engine::clock::{Clock, Ids, RandomIds, SystemClock};
 use segue_engine::config::{Config, Layer, Origin, Problems};
+use segue_store::encryption::MasterKeys;
 use segue_store::{Location, Store};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -72,6 +73,11 @@ pub enum BuildError {
     /// No store was named.
     #[error("no store is named: call store(\"sqlite:PATH\"), or set store.url")]
     NoStore,
+    /// The settings name a key of the store, and none was given.
+    #[error(
+        "the settings name a master key (store.key_file or store.key_env): read it and call master_keys(...)"
+    )]
+    NoKey,
     /// The store's URL names none.
     #[error("{0}")]
     Location(String),
@@ -88,6 +94,7 @@ pub enum BuildError {
 pub struct Builder {
     url: Option<String>,
     store: Option<Arc<dyn Store>>,
+    master_keys: Option<MasterKeys>,
     settings: Option<Settings>,
     time_zone: Option<TimeZone>,
     keys: Option<Keys>,
@@ -100,6 +107,14 @@ impl Builder {
     #[must_use]
     pub fn store(self, url: impl Into<String>) -> Self {
         Self { url: Some(url.into()), ..self }
+    }
+
+    /// Encrypts the store with a master key: all that people said is encrypted when it is written. An encrypted store cannot
+    /// be opened without its key. The library reads no key file and no variable: `store.key_file` and `store.key_env` are
+    /// for programs.
+    #[must_use]
+    pub fn master_keys(self, keys: MasterKeys) -> Self {
+        Self { master_keys: Some(keys), ..self }
     }
 
     /// Uses a store that is open already, perhaps one of another crate.
@@ -143,7 +158,13 @@ impl Builder {
         let config = self.read()?;
         let store = match self.store {
             Some(store) => store,
-            None => open(self.url.as_deref().unwrap_or(&config.store_url))?,
+            None => {
+                let names_key = config.store_key_file.is_some() || config.store_key_env.is_some();
+                if names_key && self.master_keys.is_none() {
+                    return Err(BuildError::NoKey);
+                }
+                open(self.url.as_deref().unwrap_or(&config.store_url), self.master_keys.as_ref())?
+            }
         };
         let clock = self.clock.unwrap_or_else(|| Arc::new(SystemClock));
         let ids = self.ids.unwrap_or_else(|| Arc::new(RandomIds));
@@ -169,11 +190,11 @@ impl Builder {
     }
 }
 
-fn open(url: &str) -> Result<Arc<dyn Store>, BuildError> {
+fn open(url: &str, keys: Option<&MasterKeys>) -> Result<Arc<dyn Store>, BuildError> {
     // The default is in the home folder, which only a program may look for.
     if url.split_once(':').is_some_and(|(_, path)| path.starts_with('~')) {
         return Err(BuildError::NoStore);
     }
     let location: Location = url.parse().map_err(|why| BuildError::Location(format!("{why}")))?;
-    Ok(location.open()?)
+    Ok(location.open_with(keys)?)
 }

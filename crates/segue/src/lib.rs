@@ -4,26 +4,46 @@ mod build;
 
 pub use build::{BuildError, Builder, Settings};
 pub use jiff;
+#[doc(inline)]
 pub use segue_core::Timestamp;
+#[doc(inline)]
 pub use segue_core::decision::{Action, Cause};
+#[doc(inline)]
 pub use segue_core::entry::Seq;
+#[doc(inline)]
 pub use segue_core::message::{Message, MessageId, Role};
+#[doc(inline)]
 pub use segue_core::observed::Answer;
+#[doc(inline)]
 pub use segue_core::scope;
+#[doc(inline)]
 pub use segue_core::session;
+#[doc(inline)]
 pub use segue_core::task::state::StateName as TaskState;
+#[doc(inline)]
 pub use segue_engine::clock::{Clock, Ids};
+#[doc(inline)]
 pub use segue_engine::config::{Config, Problems};
+#[doc(inline)]
 pub use segue_engine::context::{Context, Unassembled};
 #[cfg(feature = "models")]
+#[doc(inline)]
 pub use segue_engine::models;
+#[doc(inline)]
 pub use segue_engine::recall::{Fragment, Recall};
+#[doc(inline)]
 pub use segue_engine::request::{Pick, Request};
+#[doc(inline)]
 pub use segue_engine::route::{Address, Peer};
+#[doc(inline)]
 pub use segue_engine::shapes::Shape;
+#[doc(inline)]
 pub use segue_engine::tasks::{Interruption, TaskSession, Tasks};
+#[doc(inline)]
 pub use segue_engine::{Delivery, Engine, Error, Inbound, Outcome, Target};
+#[doc(inline)]
 pub use segue_store::Store;
+pub use segue_store::encryption::{MasterKey, MasterKeys};
 
 use std::sync::Arc;
 
@@ -46,6 +66,11 @@ impl Segue {
     /// the same answer.
     pub async fn receive(&self, inbound: Inbound) -> Result<Outcome, Error> {
         self.engine.receive(inbound).await
+    }
+
+    /// Returns the question that the person was asked and has not answered yet, to show it again after a restart.
+    pub async fn open_question(&self, scope: &scope::Key) -> Result<Option<Outcome>, Error> {
+        self.engine.open_question(scope).await
     }
 
     /// Keeps what the assistant replied to a message, in the session that the message went to.

@@ -51,3 +51,21 @@ async fn a_store_is_opened_again() {
     let context = again.context(&me()).await.unwrap();
     assert_eq!(context.said()[0].1.text, "hello");
 }
+
+#[cfg(feature = "sqlite")]
+#[tokio::test]
+async fn an_encrypted_store_is_opened_with_its_key_and_not_without() {
+    let folder = tempfile::tempdir().unwrap();
+    let url = format!("sqlite:{}", folder.path().join("segue.db").display());
+    let keys = || segue::MasterKeys::new(segue::MasterKey::new([7; 32]), []);
+    let first = Segue::builder().store(&url).master_keys(keys()).build().await.unwrap();
+    first.receive(Inbound::user(me(), first.now(), "hello")).await.unwrap();
+    drop(first);
+    let without = Segue::builder().store(&url).build().await.err().unwrap();
+    assert!(matches!(without, BuildError::Store(segue_store::Error::Locked { .. })), "{without}");
+    // Settings that name a key do not open a store without it.
+    let named = Segue::builder().store(&url).config("store.key_env = \"KEY\"").build().await.err().unwrap();
+    assert!(matches!(named, BuildError::NoKey), "{named}");
+    let again = Segue::builder().store(&url).master_keys(keys()).build().await.unwrap();
+    assert_eq!(again.context(&me()).await.unwrap().said()[0].1.text, "hello");
+}

@@ -164,7 +164,13 @@ async fn the_telegram_bot_answers_each_message_once() {
     state.lock().unwrap().takes = 100;
     let bot = telegram::Bot::new(folder.path(), &api, "token").await.unwrap();
     bot.run(2).await.unwrap();
-    state.lock().unwrap().updates.push(update(15, private, "again"));
+    state.lock().unwrap().updates.push(update(15, private.clone(), "again"));
+    bot.run(1).await.unwrap();
+    // A notice and a reply; only the notice can be sent, and it is not sent again.
+    state.lock().unwrap().updates.push(update(16, private, "/new And now for Rome"));
+    state.lock().unwrap().takes = 1;
+    assert!(bot.run(1).await.is_err());
+    state.lock().unwrap().takes = 100;
     bot.run(1).await.unwrap();
     let sent: Vec<(i64, Option<i64>, String)> = (state.lock().unwrap().sent.iter())
         .map(|sent| {
@@ -179,6 +185,8 @@ async fn the_telegram_bot_answers_each_message_once() {
             (-100, None, "1 messages, the last: hello all".to_owned()),
             (-100, Some(3), "1 messages, the last: in a thread".to_owned()),
             (7, None, "3 messages, the last: again".to_owned()),
+            (7, None, "Started new session: #2".to_owned()),
+            (7, None, "1 messages, the last: And now for Rome".to_owned()),
         ]
     );
 }

@@ -1,11 +1,13 @@
 //! What all handlers share.
 
-use crate::auth::{Access, Rates, Tokens};
+use crate::auth::{Access, Ended, Rates, Tokens, TokensKnown};
+use crate::clocks::Clocks;
 use crate::events::Hub;
 use crate::metrics::Metrics;
 use crate::openai::Background;
 use crate::openai::upstream::Upstreams;
 use crate::own::Begun;
+use crate::traces::Traces;
 use crate::turns::Turns;
 use crate::values::Values;
 use segue_engine::Engine;
@@ -31,10 +33,17 @@ pub(crate) struct App {
     pub(crate) access: Access,
     pub(crate) values: Arc<Values>,
     pub(crate) tokens: Tokens,
+    pub(crate) tokens_known: TokensKnown,
+    /// The tokens that have ended, for streams that were opened with one.
+    pub(crate) tokens_ended: Ended,
     pub(crate) rates: Rates,
     pub(crate) metrics: Arc<Metrics>,
+    /// Where spans go. Read at the start only.
+    pub(crate) traces: Traces,
     pub(crate) hub: Hub,
     pub(crate) scopes_of: Begun,
+    /// How far the hosts of scopes are behind.
+    pub(crate) clocks: Clocks,
     /// Requests that take over what is new in a scope wait for each other.
     pub(crate) scope_turns: Turns,
     /// Requests of one idempotency key wait for each other.
@@ -53,6 +62,7 @@ impl App {
         let serve = RwLock::new(Arc::new(engine.config().serve.clone()));
         let values = Arc::new(Values::of(&engine));
         let metrics = Arc::new(Metrics::default());
+        let traces = Traces::new(&engine.config().serve, &keys);
         let (hub, scopes_of) = (Hub::default(), Begun::default());
         let (scope_turns, key_turns) = (Turns::default(), Turns::default());
         let upstreams = RwLock::new(Arc::new(Upstreams::new(engine.config(), &keys)));
@@ -64,10 +74,14 @@ impl App {
             access,
             values,
             tokens,
+            tokens_known: TokensKnown::default(),
+            tokens_ended: Ended::default(),
             rates,
             metrics,
+            traces,
             hub,
             scopes_of,
+            clocks: Clocks::default(),
             scope_turns,
             key_turns,
             background,

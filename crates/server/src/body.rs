@@ -3,17 +3,23 @@
 use crate::app::App;
 use crate::auth::Caller;
 use crate::problem::Problem;
-use axum::body::{Bytes, to_bytes};
+use axum::body::{BodyDataStream, Bytes};
 use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
-use axum::http::header::CONTENT_TYPE;
+use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE, EXPECT};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, Method};
 use axum::response::{IntoResponse as _, Response};
+use futures_util::StreamExt as _;
 use segue_core::scope;
 use serde::de::DeserializeOwned;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::time::timeout;
+
+/// How much of a body that is refused is read, and for how long.
+const DRAINED_BYTES_MAX: usize = 256 << 20;
+const DRAIN_PATIENCE: Duration = Duration::from_secs(10);
 
 /// A JSON body.
 pub(crate) struct Body<T>(pub(crate) T);
@@ -53,22 +59,48 @@ pub(crate) async fn read(request: Request, app: &App) -> Result<Bytes, Problem> 
         Problem::too_large(format!("a body has at most {bytes_max} bytes"))
             .hint("serve.body_bytes_max of the configuration is the bound")
     };
-    let length =
-        request.headers().get("content-length").and_then(|length| length.to_str().ok()?.parse().ok());
-    if length.is_some_and(|length: usize| length > bytes_max) {
+    let (parts, body) = request.into_parts();
+    let length = parts.headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
+    // A client that asks first sends nothing that would have to be read.
+    let asks_first = parts.headers.contains_key(EXPECT);
+    let mut body = body.into_data_stream();
+    let mut is_too_large = length.is_some_and(|length: usize| length > bytes_max);
+    let mut bytes = Vec::with_capacity(length.unwrap_or(0).min(bytes_max));
+    let read = async {
+        while !is_too_large && let Some(chunk) = body.next().await {
+            let chunk = chunk.map_err(|_| Problem::malformed("the body broke off"))?;
+            is_too_large = bytes.len() + chunk.len() > bytes_max;
+            bytes.extend_from_slice(if is_too_large { &[] } else { &chunk });
+        }
+        Ok::<(), Problem>(())
+    };
+    match timeout(patience, read).await {
+        Ok(done) => done?,
+        Err(_) => return Err(Problem::malformed("the body took too long to arrive")),
+    }
+    if is_too_large {
+        if !asks_first {
+            drain(body).await;
+        }
         return Err(too_large());
     }
-    match timeout(patience, to_bytes(request.into_body(), bytes_max)).await {
-        Ok(Ok(bytes)) => Ok(bytes),
-        Ok(Err(error)) => {
-            let why = std::error::Error::source(&error).map(ToString::to_string).unwrap_or_default();
-            match why.contains("length limit") {
-                true => Err(too_large()),
-                false => Err(Problem::malformed("the body broke off")),
+    Ok(bytes.into())
+}
+
+/// Reads the rest of a body that is refused, within bounds: a client that sends all of it first would else see a connection
+/// that is reset, and not why.
+async fn drain(mut body: BodyDataStream) {
+    let read = async {
+        let mut left = DRAINED_BYTES_MAX;
+        while let Some(Ok(chunk)) = body.next().await {
+            left = left.saturating_sub(chunk.len());
+            if left == 0 {
+                break;
             }
         }
-        Err(_) => Err(Problem::malformed("the body took too long to arrive")),
-    }
+    };
+    // What is not read by then ends with the connection.
+    let _ = timeout(DRAIN_PATIENCE, read).await;
 }
 
 fn check_type(headers: &HeaderMap) -> Result<(), Problem> {

@@ -28,7 +28,11 @@ pub(crate) async fn serve(app: Arc<App>, listener: TcpListener, router: Router) 
     let mut stopping = app.stopping.clone();
     let builder = builder(settings.header_timeout.unsigned_abs(), settings.header_bytes_max);
     loop {
-        let Ok(slot) = Arc::clone(&slots).acquire_owned().await else { break };
+        let slot = tokio::select! {
+            slot = Arc::clone(&slots).acquire_owned() => slot,
+            _ = stopping.wait_for(|stop| *stop) => break,
+        };
+        let Ok(slot) = slot else { break };
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
             _ = stopping.wait_for(|stop| *stop) => break,

@@ -95,7 +95,7 @@ fn constrain(path: &str, parameter: &mut Value) {
         ("Idempotency-Key", _) => json!({ "pattern": "^[!-~]([ -~]{0,253}[!-~])?$" }),
         ("Last-Event-ID", "/api/v1/events") => json!({ "pattern": r"^([0-9]{1,15}(\.[0-9]{1,15})?)?$" }),
         ("Last-Event-ID", _) => json!({ "pattern": "^([0-9]{1,15})?$" }),
-        ("cursor", "/api/v1/scopes") => json!({ "pattern": format!("^[0-9]{{1,16}}~{}", &SCOPE[1..]) }),
+        ("cursor", "/api/v1/scopes") => json!({ "pattern": "^([0-9a-f]{2})+$" }),
         ("cursor", _) => json!({ "pattern": "^[0-9]{1,9}$" }),
         _ => return,
     };
@@ -123,7 +123,6 @@ fn rules() -> Vec<(&'static str, Map<String, Value>)> {
                 { "anyOf": [needs("text", &said), needs("attachments", &some)] },
             ] })),
         ),
-        ("NewAddress", of(json!({ "anyOf": [needs("peer", &said), needs("group", &said)] }))),
         ("NewReply", of(json!({ "anyOf": [needs("text", &said), needs("tool_calls", &some)] }))),
     ]
 }

@@ -1,6 +1,7 @@
 //! Alive, ready, and what was counted.
 
 use crate::app::App;
+use crate::metrics::StoreAnswer;
 use crate::problem::Problem;
 use axum::Router;
 use axum::extract::State;
@@ -9,7 +10,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 
 /// How long the store may take to say that it is there.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -33,6 +34,10 @@ async fn ready(State(app): State<Arc<App>>) -> Response {
 }
 
 async fn metrics(State(app): State<Arc<App>>) -> Response {
-    let text = app.metrics.render(&app.engine.counters());
+    let begun = Instant::now();
+    let position = timeout(PATIENCE, app.engine.store().position()).await;
+    let position = position.ok().and_then(Result::ok).map(|position| position.0);
+    let store = StoreAnswer { position, seconds: begun.elapsed().as_secs_f64() };
+    let text = app.metrics.render(&app.engine.counters(), &app.engine.scope_cache(), &store);
     ([(CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], text).into_response()
 }

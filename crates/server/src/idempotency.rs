@@ -2,9 +2,9 @@
 
 use crate::app::App;
 use crate::auth::Caller;
-use crate::body;
 use crate::problem::Problem;
 use crate::values::Space;
+use crate::{body, openai};
 use axum::body::{Body, to_bytes};
 use axum::extract::{Request, State};
 use axum::http::header::CONTENT_TYPE;
@@ -13,7 +13,9 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use jiff::SignedDuration;
 use percent_encoding::percent_decode_str;
+use segue_core::message::MessageId;
 use segue_core::{scope, session};
+use segue_engine::HostCommand;
 use segue_store::values::words_key;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -30,21 +32,48 @@ const ANSWER_BYTES_MAX: usize = 8 << 20;
 /// The longest answer that is read to be kept. What is longer comes from no handler of ours.
 const ANSWER_READ_BYTES_MAX: usize = 64 << 20;
 
-/// The key of a request, for handlers that write messages.
+/// How many digits of a key's digest stand in ids.
+const DIGITS: usize = 32;
+
+/// The key of a request, for handlers that change something: a digest of the caller, the path and the key. A request that
+/// was done, and whose answer was lost in a crash, is recognised by the engine.
 #[derive(Debug, Clone)]
-pub(crate) struct Key(pub(crate) String);
+pub(crate) struct Key(String);
 
 impl Key {
-    /// Returns the id that a message of the request gets unless it has one: a request that was done, and whose answer
-    /// was lost in a crash, is then recognised by the engine.
-    pub(crate) fn message_id(&self) -> String {
-        format!("idempotency:{}", self.0)
+    /// Returns the digits that make ids of what the request creates.
+    pub(crate) fn digits(&self) -> &str {
+        self.0.get(..DIGITS).unwrap_or(&self.0)
     }
+
+    /// Returns the id that a message of the request gets unless it has one.
+    pub(crate) fn message_id(&self) -> String {
+        format!("idempotency:{}", self.digits())
+    }
+
+    /// Returns the id of one of several messages of the request.
+    pub(crate) fn nth_message_id(&self, n: usize) -> String {
+        format!("{}:{n}", self.message_id())
+    }
+
+    /// Names a request that carries no message.
+    pub(crate) fn command(&self, text: impl Into<String>) -> HostCommand {
+        HostCommand { text: text.into(), id: MessageId(self.message_id()) }
+    }
+}
+
+/// What an answer tells, where neither its path nor its headers say it.
+#[derive(Debug, Clone)]
+pub(crate) enum Tells {
+    /// What was said in a scope.
+    Scope(scope::Key),
+    /// Something that nobody may keep.
+    Private,
 }
 
 /// An answer as it was given.
 #[derive(Serialize, Deserialize)]
-struct Answer {
+struct KeptResponse {
     /// What the request was, so that a key is not used for two.
     request: String,
     status: u16,
@@ -99,12 +128,13 @@ async fn once(app: &App, key: String, request: Request, next: Next) -> Result<Re
     let path = request.uri().path_and_query().map_or("", |path| path.as_str()).to_owned();
     let name = blake3::hash(format!("{caller}\n{path}\n{key}").as_bytes()).to_hex().to_string();
     let (parts, body) = request.into_parts();
+    let their_path = parts.uri.path().to_owned();
     let bytes = body::read(Request::from_parts(parts.clone(), body), app).await?;
     let digest = blake3::hash(&bytes).to_hex().to_string();
     let waits = app.key_turns.of(&name);
     let _turn = waits.lock().await;
     let now = app.engine.now();
-    if let Some(answer) = app.values.get::<Answer>(Space::Answer, &name, now).await? {
+    if let Some(answer) = app.values.get::<KeptResponse>(Space::Answer, &name, now).await? {
         if answer.request != digest {
             return Err(Problem::refused("the Idempotency-Key was used for another request")
                 .hint("use a new key for every new request"));
@@ -115,13 +145,15 @@ async fn once(app: &App, key: String, request: Request, next: Next) -> Result<Re
         let Some(Words { headers, body }) = words else {
             return Err(Problem::erased("it was done, and what was answered has been erased since"));
         };
-        return Ok(again(Answer { headers, body, ..answer }));
+        return Ok(again(KeptResponse { headers, body, ..answer }));
     }
     let mut request = Request::from_parts(parts, Body::from(bytes));
-    request.extensions_mut().insert(Key(key));
-    let response = next.run(request).await;
-    let is_stream = is_stream(response.headers());
-    if is_stream || !is_final(response.status()) {
+    request.extensions_mut().insert(Key(name.clone()));
+    // An error is kept in the shape in which it is told.
+    let response = openai::in_their_shape(&their_path, next.run(request).await);
+    let tells = response.extensions().get::<Tells>().cloned();
+    let is_private = matches!(tells, Some(Tells::Private));
+    if is_private || is_stream(response.headers()) || !is_final(response.status()) {
         return Ok(response);
     }
     let (parts, body) = response.into_parts();
@@ -136,14 +168,23 @@ async fn once(app: &App, key: String, request: Request, next: Next) -> Result<Re
         };
         let headers = kept.filter_map(header).collect();
         let (status, expires) = (parts.status.as_u16(), now.checked_add(KEPT).ok());
-        let scope = scope_of(&path, &parts.headers, text);
+        let scope = match tells {
+            Some(Tells::Scope(scope)) => Some(scope),
+            _ => scope_of(&path, &parts.headers, text),
+        };
         let answer = match scope.map(|scope| words_key(&scope, &name)) {
             Some(key) => {
                 let words = Words { headers, body: text.to_owned() };
                 app.values.put(Space::Words, &key, &words, expires).await?;
-                Answer { request: digest, status, headers: Vec::new(), body: String::new(), words: Some(key) }
+                KeptResponse {
+                    request: digest,
+                    status,
+                    headers: Vec::new(),
+                    body: String::new(),
+                    words: Some(key),
+                }
             }
-            None => Answer { request: digest, status, headers, body: text.to_owned(), words: None },
+            None => KeptResponse { request: digest, status, headers, body: text.to_owned(), words: None },
         };
         app.values.put(Space::Answer, &name, &answer, expires).await?;
     }
@@ -165,7 +206,7 @@ fn is_ours(name: &HeaderName) -> bool {
     name.as_str().starts_with("x-segue-")
 }
 
-fn again(answer: Answer) -> Response {
+fn again(answer: KeptResponse) -> Response {
     let mut response = Response::new(Body::from(answer.body));
     *response.status_mut() = StatusCode::from_u16(answer.status).unwrap_or(StatusCode::OK);
     for (name, value) in answer.headers {

@@ -7,6 +7,7 @@
 mod app;
 pub mod auth;
 mod body;
+mod clocks;
 mod connection;
 mod description;
 mod docs;
@@ -20,6 +21,7 @@ mod openai;
 mod own;
 mod problem;
 mod server;
+mod traces;
 mod turns;
 pub mod values;
 mod workers;

@@ -1,5 +1,6 @@
 //! Metrics, in Prometheus' text form. Labels come from fixed sets: methods, routes, actions, names of models.
 
+use segue_engine::CacheCounters;
 use segue_engine::control::Counters;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -94,6 +95,43 @@ impl Histogram {
     }
 }
 
+/// What the store answered when the metrics were asked for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct StoreAnswer {
+    /// The number of its last commit; nothing if it does not answer.
+    pub(crate) position: Option<u64>,
+    /// How long it took to say so.
+    pub(crate) seconds: f64,
+}
+
+impl StoreAnswer {
+    fn render(&self, to: &mut String) {
+        let up = u8::from(self.position.is_some()).to_string();
+        value(to, "segue_store_up", "Whether the store answers", "gauge", &up);
+        let help = "Seconds that the store took to answer just now";
+        value(to, "segue_store_answer_seconds", help, "gauge", &self.seconds.to_string());
+        if let Some(position) = self.position {
+            value(to, "segue_store_commits_total", "Commits of the store", "counter", &position.to_string());
+        }
+    }
+}
+
+fn render_cache(cache: &CacheCounters, to: &mut String) {
+    let CacheCounters { scopes, bytes, hits, misses, evictions } = cache;
+    value(to, "segue_cache_scopes", "Scopes in memory", "gauge", &scopes.to_string());
+    value(to, "segue_cache_bytes", "Bytes that they take, about", "gauge", &bytes.to_string());
+    head(
+        to,
+        "segue_cache_lookups_total",
+        "Scopes that were needed, by whether they were in memory",
+        "counter",
+    );
+    for (result, count) in [("hit", hits), ("miss", misses)] {
+        line(to, "segue_cache_lookups_total", &written(&[("result", result)]), &count.to_string());
+    }
+    value(to, "segue_cache_evictions_total", "Scopes that had to go", "counter", &evictions.to_string());
+}
+
 /// Everything that is counted.
 #[derive(Debug, Default)]
 pub(crate) struct Metrics {
@@ -125,7 +163,7 @@ pub(crate) struct Metrics {
 
 impl Metrics {
     /// Writes everything down.
-    pub(crate) fn render(&self, control: &Counters) -> String {
+    pub(crate) fn render(&self, control: &Counters, cache: &CacheCounters, store: &StoreAnswer) -> String {
         let mut to = String::new();
         self.requests.render(&mut to, "segue_http_requests_total", "HTTP requests");
         self.request_seconds.render(&mut to, "segue_http_request_seconds", "Seconds until an answer began");
@@ -142,6 +180,8 @@ impl Metrics {
             "Seconds until a model's first byte",
         );
         self.tokens.render(&mut to, "segue_upstream_tokens_total", "Tokens that models read and wrote");
+        store.render(&mut to);
+        render_cache(cache, &mut to);
         self.workers.render(&mut to, "segue_worker_runs_total", "Runs of background workers by result");
         head(&mut to, "segue_control_calls_total", "Questions to control models", "counter");
         for (name, tally) in &control.models {
@@ -165,6 +205,11 @@ impl Metrics {
 
 fn head(to: &mut String, name: &str, help: &str, kind: &str) {
     let _ = writeln!(to, "# HELP {name} {help}\n# TYPE {name} {kind}");
+}
+
+fn value(to: &mut String, name: &str, help: &str, kind: &str, value: &str) {
+    head(to, name, help, kind);
+    line(to, name, "", value);
 }
 
 fn line(to: &mut String, name: &str, labels: &str, value: &str) {

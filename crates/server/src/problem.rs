@@ -196,7 +196,6 @@ impl From<Error> for Problem {
             Error::NoScope { scope } => no_scope(&scope),
             Error::Pins { .. } => Self::refused(detail),
             Error::Refused(refusal) => refusal.into(),
-            Error::Classifier(_) => Self::internal(detail),
             Error::Store(error) => error.into(),
         }
     }

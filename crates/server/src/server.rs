@@ -1,7 +1,7 @@
 //! The server: from options to a running one.
 
 use crate::app::{App, Options};
-use crate::auth::{Access, Tokens, guard};
+use crate::auth::{Access, Tokens, guard, look};
 use crate::body::{no_such_method, no_such_path};
 use crate::connection::serve;
 use crate::values::Values;
@@ -90,10 +90,12 @@ impl Server {
     pub async fn run(self, listener: TcpListener) -> Result<(), StartError> {
         let workers = workers::start(&self.app);
         let pump = tokio::spawn(events::pump(Arc::clone(&self.app)));
+        let look = tokio::spawn(look(Arc::clone(&self.app)));
         let result = serve(Arc::clone(&self.app), listener, router(&self.app)).await;
         self.app.background.ended(self.app.serve().shutdown_grace.unsigned_abs()).await;
         workers.stop().await;
-        let _ = pump.await;
+        let _ = (pump.await, look.await);
+        self.app.traces.end(self.app.serve().traces_timeout.unsigned_abs()).await;
         Ok(result?)
     }
 }

@@ -20,13 +20,18 @@ pub enum Space {
     Response,
     /// Conversations of the OpenAI-compatible interface.
     Conversation,
+    /// Ids and kinds of items of the OpenAI-compatible interface, by scope and place in the log.
+    Item,
+    /// The scopes that each token has begun.
+    Begun,
     /// What answers tell that was said in a scope. It is deleted when something of that scope is erased.
     Words,
 }
 
 impl Space {
     /// All of them.
-    pub const ALL: [Self; 4] = [Self::Token, Self::Answer, Self::Response, Self::Conversation];
+    pub const ALL: [Self; 6] =
+        [Self::Token, Self::Answer, Self::Response, Self::Conversation, Self::Item, Self::Begun];
 
     /// Returns the namespace in the store.
     pub fn name(self) -> &'static str {
@@ -35,6 +40,8 @@ impl Space {
             Self::Answer => "serve.answer",
             Self::Response => "serve.response",
             Self::Conversation => "serve.conversation",
+            Self::Item => "serve.item",
+            Self::Begun => "serve.begun",
             Self::Words => segue_store::values::WORDS,
         }
     }
@@ -89,9 +96,19 @@ impl Values {
         space: Space,
         now: Timestamp,
     ) -> Result<Vec<(String, T)>, Error> {
+        self.list_under(space, "", now).await
+    }
+
+    /// Lists the values of a space whose key begins with a prefix.
+    pub async fn list_under<T: DeserializeOwned>(
+        &self,
+        space: Space,
+        prefix: &str,
+        now: Timestamp,
+    ) -> Result<Vec<(String, T)>, Error> {
         let (mut all, mut after) = (Vec::new(), None);
         loop {
-            let page = self.0.values(space.name(), "", after.as_deref(), PAGE, now).await?;
+            let page = self.0.values(space.name(), prefix, after.as_deref(), PAGE, now).await?;
             let Some(last) = page.last() else { return Ok(all) };
             after = Some(last.key.clone());
             for value in &page {

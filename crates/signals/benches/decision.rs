@@ -1,81 +1,101 @@
 //! What a decision costs: `cargo bench -p segue-signals`.
 //!
-//! Reads the texts of labelled dialogues if `SEGUE_DATA` names their folder, else the project's own
-//! conversations. Prints time and memory beside a bare loop that only cuts the same texts into words
-//! and hashes them, so that the figures mean something on any machine. Nothing is asserted.
+//! Reads the streams of `SEGUE_DATA/assistant/streams.dev.jsonl` if `SEGUE_DATA` names their folder, else the project's own
+//! conversations. Prints time and memory beside a bare loop that only cuts the same texts into words and hashes them, so that the
+//! figures mean something on any machine. Nothing is asserted.
 
 use std::hint::black_box;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use segue_signals::eval::{Dataset, Meaning, Split};
-use segue_signals::{Classifier, Profile, Role};
+use segue_signals::eval::Dataset;
+use segue_signals::judge::{self, Embedder, Stage};
+use segue_signals::{KEPT_MAX, Remark, Role};
+
+#[derive(Default)]
+struct Times {
+    read: Vec<Duration>,
+    words: Vec<Duration>,
+    clear: Vec<Duration>,
+    meaning: Vec<Duration>,
+    embed: Vec<Duration>,
+    bare: Vec<Duration>,
+}
 
 fn main() {
     let sets = sets();
     let before = resident_kib();
     let begun = Instant::now();
-    let classifier = match Classifier::builtin() {
-        Ok(classifier) => classifier,
-        Err(error) => {
-            eprintln!("error: {error}");
-            return;
-        }
-    };
+    black_box(Embedder::default().embed("hello"));
     let load = begun.elapsed();
-
-    let mut judge = Vec::new();
-    let mut observe = Vec::new();
-    let mut both = Vec::new();
-    let mut bare = Vec::new();
+    let loaded = resident_kib();
     // The first round warms the caches up and is thrown away.
-    for round in 0..3 {
-        if round == 1 {
-            for times in [&mut judge, &mut observe, &mut both, &mut bare] {
-                times.clear();
-            }
-        }
-        for dialogue in sets.iter().flat_map(|set| &set.dialogues) {
-            let mut profile = Profile::new();
-            for turn in &dialogue.turns {
-                let role = turn.role();
-                let start = Instant::now();
-                if role == Role::User {
-                    black_box(classifier.judge(&profile, &turn.text, None));
-                }
-                let judged = start.elapsed();
-                classifier.observe(&mut profile, role, &turn.text);
-                let all = start.elapsed();
-                if role == Role::User {
-                    judge.push(judged.as_nanos() as u64);
-                    both.push(all.as_nanos() as u64);
-                    let start = Instant::now();
-                    black_box(tokenise_and_hash(&turn.text));
-                    bare.push(start.elapsed().as_nanos() as u64);
-                }
-                observe.push((all - judged).as_nanos() as u64);
-            }
-        }
-    }
-    let after = resident_kib();
-    println!("{} decisions on texts of {}", judge.len(), names(&sets));
-    for (name, times) in [
-        ("decision (judge)", &mut judge),
-        ("observe a message", &mut observe),
-        ("judge and observe", &mut both),
-        ("bare tokenise and hash", &mut bare),
-    ] {
+    let _ = round(&sets);
+    let Times { read, words, clear, meaning, embed, bare } = round(&sets);
+    println!("{} decisions, {} with the encoder", words.len(), meaning.len());
+    let rows = [
+        ("read a message", read),
+        ("by words", words),
+        ("clear: read, by words", clear),
+        ("embed a message", embed),
+        ("by words and meaning", meaning),
+        ("bare tokenise and hash", bare),
+    ];
+    for (name, mut times) in rows {
         times.sort_unstable();
-        let at = |share: usize| times.get(times.len() * share / 1000).map_or(0.0, |ns| *ns as f64 / 1e3);
-        println!("{name:24} p50 {:8.2} µs   p99 {:8.2} µs   p99.9 {:8.2} µs", at(500), at(990), at(999));
+        let at =
+            |share: usize| times.get(times.len() * share / 1000).map_or(0.0, |took| took.as_secs_f64() * 1e6);
+        println!("{name:24} p50 {:8.1} us   p99 {:8.1} us   p99.9 {:8.1} us", at(500), at(990), at(999));
     }
     println!("load                     {:.2} ms", load.as_secs_f64() * 1e3);
-    if let (Some(before), Some(after)) = (before, after) {
+    if let (Some(before), Some(after)) = (before, loaded) {
         println!(
-            "resident memory          {:.1} MB more than before loading",
-            (after.saturating_sub(before)) as f64 / 1024.0
+            "resident memory          {:.1} MB more after loading",
+            after.saturating_sub(before) as f64 / 1024.0
         );
     }
+}
+
+/// Judges each message by what was said before it, as an engine does that embeds each message once.
+fn round(sets: &[Dataset]) -> Times {
+    let mut times = Times::default();
+    let embedder = Embedder::default();
+    let timed = |into: &mut Vec<Duration>, begun: Instant| into.push(begun.elapsed());
+    for dialogue in sets.iter().flat_map(|set| &set.dialogues) {
+        let mut said: Vec<Remark> = Vec::new();
+        for turn in &dialogue.turns {
+            let begun = Instant::now();
+            let remark = Remark::of(turn.role(), &turn.text);
+            timed(&mut times.read, begun);
+            if turn.role() == Role::User && !said.is_empty() {
+                let words = Instant::now();
+                let shift = black_box(judge::by_words(&said, &remark));
+                timed(&mut times.words, words);
+                match shift {
+                    Some(shift) if shift.stage == Stage::Unsure => {
+                        black_box(judge::by_meaning(&embedder, &said, &remark));
+                        timed(&mut times.meaning, begun);
+                    }
+                    Some(_) | None => timed(&mut times.clear, begun),
+                }
+                let begun = Instant::now();
+                black_box(tokenise_and_hash(&turn.text));
+                timed(&mut times.bare, begun);
+            }
+            if turn.boundary == 1 {
+                said.clear();
+            }
+            // The message of the person is embedded when it is judged, the answer when it is written.
+            let begun = Instant::now();
+            black_box(embedder.embed(&turn.text));
+            if turn.role() == Role::Assistant {
+                timed(&mut times.embed, begun);
+            }
+            said.push(remark);
+            said.drain(..said.len().saturating_sub(KEPT_MAX));
+        }
+    }
+    times
 }
 
 /// The floor: words of the same text, lower-cased and hashed, nothing else.
@@ -93,34 +113,12 @@ fn tokenise_and_hash(text: &str) -> u64 {
 
 fn sets() -> Vec<Dataset> {
     let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../eval");
-    let files: Vec<(PathBuf, Meaning)> = match std::env::var_os("SEGUE_DATA") {
-        Some(dir) => [("session", Meaning::Session), ("task", Meaning::Task), ("topic", Meaning::Topic)]
-            .into_iter()
-            .flat_map(|(folder, meaning)| {
-                let mut files: Vec<PathBuf> = std::fs::read_dir(Path::new(&dir).join(folder))
-                    .map(|entries| entries.filter_map(|entry| entry.ok().map(|entry| entry.path())).collect())
-                    .unwrap_or_default();
-                files.sort();
-                files.retain(|file| file.to_string_lossy().ends_with(".dev.jsonl"));
-                files.into_iter().map(move |file| (file, meaning))
-            })
-            .collect(),
-        None => {
-            ["en", "zh"].map(|lang| (own.join(lang).join("conversations.jsonl"), Meaning::Session)).to_vec()
-        }
+    let files: Vec<PathBuf> = match std::env::var_os("SEGUE_DATA") {
+        Some(dir) => vec![Path::new(&dir).join("assistant/streams.dev.jsonl")],
+        None => ["en", "zh"].map(|lang| own.join(lang).join("conversations.jsonl")).to_vec(),
     };
-    files
-        .iter()
-        .filter_map(|(file, meaning)| {
-            let text = std::fs::read_to_string(file).ok()?;
-            let name = file.file_stem()?.to_str()?.to_owned();
-            Dataset::parse(&name, *meaning, Split::Dev, &text).ok()
-        })
-        .collect()
-}
-
-fn names(sets: &[Dataset]) -> String {
-    sets.iter().map(|set| set.name.as_str()).collect::<Vec<_>>().join(", ")
+    let read = |file: &PathBuf| Dataset::parse("set", &std::fs::read_to_string(file).ok()?).ok();
+    files.iter().filter_map(read).collect()
 }
 
 /// Resident memory of this process, where the system tells.

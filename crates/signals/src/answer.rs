@@ -25,6 +25,7 @@ static GRAMMAR: LazyLock<Grammar<Answer>> = LazyLock::new(|| {
     Grammar::new(ANSWER, &kinds)
 });
 static ASKING: LazyLock<Words> = LazyLock::new(|| ANSWER.set("asking"));
+static YES: LazyLock<Words> = LazyLock::new(|| ANSWER.clauses("yes"));
 
 /// An answer is short; anything longer says something else too.
 const TOKENS_MAX: usize = 18;
@@ -52,6 +53,19 @@ pub fn read_answer(text: &str) -> Option<Answer> {
     }
     let (first, rest) = cover.said.split_first()?;
     rest.iter().all(|other| other == first).then_some(*first)
+}
+
+/// Tells whether a whole message agrees to an offer and says nothing else.
+///
+/// ```
+/// use segue_signals::answer::agrees;
+/// assert!(agrees("Yes, please!") && agrees("是的。"));
+/// assert!(!agrees("yes, but in Rust") && !agrees("no"));
+/// ```
+#[must_use]
+pub fn agrees(text: &str) -> bool {
+    let words = text.split(|ch: char| !ch.is_alphanumeric()).filter(|word| !word.is_empty());
+    YES.has(&words.collect::<Vec<_>>().join(" ").to_lowercase())
 }
 
 #[cfg(test)]

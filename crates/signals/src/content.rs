@@ -66,7 +66,7 @@ impl FileKind {
 
     /// Tells the kind by the ending of a name, or by the name itself ("Makefile").
     #[must_use]
-    pub fn of_name(name: &str) -> Self {
+    pub(crate) fn of_name(name: &str) -> Self {
         let base = name.rsplit(['/', '\\']).next().unwrap_or(name);
         let ending = base.rsplit('.').next().unwrap_or(base);
         // A limit: a name of a megabyte has no ending worth reading.
@@ -82,7 +82,7 @@ impl FileKind {
 
     /// Tells the kind by a media type; `None` where it says nothing.
     #[must_use]
-    pub fn of_media_type(media_type: &str) -> Option<Self> {
+    pub(crate) fn of_media_type(media_type: &str) -> Option<Self> {
         let (main, sub) = media_type.split_once('/')?;
         match main {
             "image" => Some(Self::Image),

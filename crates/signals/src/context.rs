@@ -109,7 +109,7 @@ pub enum ContextBand {
 }
 
 /// How full the window is.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ContextUse {
     /// Tokens in use.
     pub used: u64,
@@ -117,8 +117,15 @@ pub struct ContextUse {
     pub window: u64,
     /// The band.
     pub band: ContextBand,
-    /// One sentence for the decision record.
-    pub evidence: String,
+}
+
+impl ContextUse {
+    /// Returns how much of the window is in use, in percent.
+    #[must_use]
+    pub fn percent(&self) -> u32 {
+        let percent = u128::from(self.used) * 100 / u128::from(self.window.max(1));
+        u32::try_from(percent).unwrap_or(u32::MAX)
+    }
 }
 
 /// Judges how full a window is. A window of nothing is full.
@@ -141,8 +148,7 @@ pub fn judge_use(used: u64, window: u64) -> ContextUse {
     } else {
         ContextBand::Healthy
     };
-    let percent = part.checked_div(whole).unwrap_or(100);
-    ContextUse { used, window, band, evidence: format!("{used} of {window} tokens in use ({percent} %)") }
+    ContextUse { used, window, band }
 }
 
 #[cfg(test)]

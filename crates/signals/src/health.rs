@@ -5,8 +5,8 @@ use std::sync::LazyLock;
 use crate::hash::WordHash;
 use crate::phrases::lists::{Phrases, Words};
 use crate::phrases::table::HEALTH;
-use crate::profile::Role;
 use crate::remark::KEPT_MAX;
+use crate::role::Role;
 use crate::text::{Window, fold};
 
 /// Whether the conversation is productive.
@@ -147,7 +147,7 @@ impl Symptoms {
                 () if text.trim().chars().count() <= BARE_CHARS_MAX => Mood::BareNo,
                 () => Mood::Negative,
             },
-            asks: super::features::ends_with_question(text.trim_end()),
+            asks: crate::cues::ends_with_question(text.trim_end()),
             claims: if by_agent { claims(text) } else { Vec::new() },
             way: if by_agent && leads_nowhere(text) { Way::DeadEnd } else { Way::Open },
         }

@@ -9,11 +9,10 @@ use std::sync::LazyLock;
 use crate::code::{Code, code_in};
 use crate::phrases::lists::Phrases;
 use crate::phrases::table::MEMORY;
-use crate::profile::Role;
+use crate::role::Role;
 use crate::sentences::{asks, sentences};
 use crate::summary::Summary;
-use crate::text::Window;
-use crate::{Classifier, text};
+use crate::text::{self, Window};
 
 /// What kind of thing it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -51,14 +50,12 @@ static IMAGINED: LazyLock<Phrases> = LazyLock::new(|| MEMORY.whole("unreal"));
 ///
 /// ```
 /// use segue_signals::memory_extraction::{Kind, extract};
-/// use segue_signals::{Classifier, Role};
+/// use segue_signals::Role;
 /// let talk = [(1, Role::User, "I'm allergic to nuts. Can you find a restaurant?")];
-/// let kept = extract(&Classifier::builtin()?, talk);
+/// let kept = extract(talk);
 /// assert_eq!((kept[0].kind, kept[0].text.as_str()), (Kind::Preference, "I'm allergic to nuts."));
-/// # Ok::<(), segue_signals::LoadError>(())
 /// ```
 pub fn extract<'a, Place: Copy>(
-    classifier: &Classifier,
     messages: impl IntoIterator<Item = (Place, Role, &'a str)>,
 ) -> Vec<Statement<Place>> {
     let mut kept: Vec<Statement<Place>> = Vec::new();
@@ -72,7 +69,7 @@ pub fn extract<'a, Place: Copy>(
                 }
             }
         }
-        summary.observe(classifier, role, text);
+        summary.observe(role, text);
         for line in summary.decisions() {
             if !sources.iter().any(|(known, _)| *known == line) {
                 sources.push((line, source));
@@ -136,9 +133,8 @@ mod tests {
     use super::*;
 
     fn kept(lines: &[(Role, &str)]) -> Vec<(Kind, String, usize)> {
-        let classifier = Classifier::builtin().unwrap();
         let numbered = lines.iter().enumerate().map(|(at, (role, text))| (at, *role, *text));
-        extract(&classifier, numbered).into_iter().map(|k| (k.kind, k.text, k.source)).collect()
+        extract(numbered).into_iter().map(|k| (k.kind, k.text, k.source)).collect()
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::fmt;
 ///
 /// ```
 /// use segue_signals::Probability;
-/// assert_eq!(Probability::new(1.5), Probability::ONE);
+/// assert_eq!(Probability::new(1.5), Probability::new(1.0));
 /// assert_eq!(Probability::new(f32::NAN), Probability::ZERO);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
@@ -15,8 +15,6 @@ pub struct Probability(f32);
 impl Probability {
     /// Impossible.
     pub const ZERO: Self = Self(0.0);
-    /// Certain.
-    pub const ONE: Self = Self(1.0);
 
     /// Makes a probability of any number; what lies outside is moved to the nearest end.
     #[must_use]

@@ -3,8 +3,8 @@
 use crate::code::{Code, code_in};
 use crate::health::Symptoms;
 use crate::judge::Note;
-use crate::profile::Role;
-use crate::time::LastWord;
+use crate::role::Role;
+use crate::work::LastWord;
 use crate::work::leaves;
 
 /// How many remarks are ever looked back at.
@@ -13,7 +13,7 @@ pub const KEPT_MAX: usize = 16;
 /// A message that was read once.
 ///
 /// ```
-/// use segue_signals::{Remark, Role, time::Work, work::judge_work};
+/// use segue_signals::{Remark, Role, work::{Work, judge_work}};
 /// let remark = Remark::of(Role::User, "why?\n```\nlet x = 1;\n```");
 /// assert_eq!(judge_work(&[remark]), Work::Coding);
 /// ```

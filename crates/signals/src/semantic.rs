@@ -1,7 +1,7 @@
 //! how much a message belongs to the session, with bands that mean the same for every method.
 
 use crate::Probability;
-use crate::profile::Profile;
+use crate::remark::Remark;
 
 /// The bands of 003 over the probability that a message belongs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,8 +65,8 @@ pub trait RelevanceMethod: Send + Sync {
     /// The name that decision records carry.
     fn name(&self) -> &'static str;
 
-    /// Compares a message with the session's profile.
-    fn relevance(&self, profile: &Profile, text: &str) -> Relevance;
+    /// Compares a message with what was said in the session before it, oldest first.
+    fn relevance(&self, recent: &[Remark], message: &Remark) -> Relevance;
 }
 
 #[cfg(test)]

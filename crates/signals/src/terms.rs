@@ -1,21 +1,26 @@
-//! Terms: the words that carry a topic, found in the word table, with weight and vector.
+//! Terms: the words that carry a topic, and how much each says.
 //!
-//! Scripts without spaces are cut by the longest entry of the table that fits; a word the table
-//! does not know is tried by its beginning ("dermatologists" by "dermatologist").
+//! How common a word is tells the encoder's vocabulary, which has the pieces that texts of many kinds are made of. Scripts without
+//! spaces are cut by the longest piece that fits, else into pairs of characters.
 
-use crate::embed::{Table, Vector};
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
 use crate::hash::WordHash;
+use crate::judge::is_grammar;
 use crate::text::{Kind, Reading, Token, prefixes};
 
 /// The longest word that is looked for in a script without spaces, in characters.
 const UNSPACED_CHARS_MAX: usize = 6;
-/// How short the beginning of an unknown word may be that still counts for the whole.
+/// How short the beginning of an unknown word may be that still counts for the whole, and how much may follow: an ending.
 const PREFIX_CHARS_MIN: usize = 4;
-const SYLLABLES_MIN: usize = 2;
-/// Weight of a word that the table does not know: names and jargon, which are rare.
+const ENDING_CHARS_MAX: usize = 3;
+/// Weight of a word that the vocabulary does not have: names and jargon, which are rare.
 const UNKNOWN_WEIGHT: f32 = 1.0;
 /// Below this weight a word is grammar, not content.
 pub(crate) const CONTENT_WEIGHT: f32 = 0.2;
+/// One word in ten thousand says half as much as one that nobody uses.
+const HALF: f32 = 1e-4;
 
 /// One term of a text.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -34,85 +39,81 @@ impl Term {
     }
 }
 
-/// The terms of a text and their sum.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Terms {
-    pub(crate) list: Vec<Term>,
-    pub(crate) vector: Vector,
+/// How much each word of the vocabulary says. Nothing is known if what is shipped is damaged, which a test rules out.
+static WEIGHTS: LazyLock<HashMap<WordHash, f32>> = LazyLock::new(|| {
+    let mut likely: HashMap<WordHash, f32> = HashMap::new();
+    for (piece, score) in segue_encoder::vocabulary().into_iter().flatten() {
+        let word = piece.trim_start_matches(segue_encoder::SPACE);
+        // Inside of a word a piece is no word, where words have spaces between them.
+        if word.len() < piece.len() || word.chars().all(crate::text::is_unspaced) {
+            *likely.entry(WordHash::of(&word.to_lowercase())).or_default() += score.exp();
+        }
+    }
+    likely.values_mut().for_each(|likely| *likely = HALF / (HALF + *likely));
+    likely
+});
+
+fn weight(word: WordHash) -> Option<f32> {
+    WEIGHTS.get(&word).copied()
 }
 
-impl Terms {
-    pub(crate) fn of(reading: &Reading<'_>, table: &Table) -> Self {
-        let tokens = &reading.tokens;
-        let mut terms = Self { list: Vec::with_capacity(tokens.len()), vector: Vector::ZERO };
-        let mut at = 0;
-        while let Some(&token) = tokens.get(at) {
-            at += match token.kind {
-                Kind::Word => terms.word(reading, table, token),
-                Kind::Unspaced => terms.unspaced(reading, table, &tokens[at..]),
-                Kind::Number => 1,
-            };
-        }
-        terms
-    }
-
-    fn push(&mut self, hash: WordHash, weight: f32, first: Token, last: Token) {
-        self.list.push(Term { hash, weight, first, last });
-    }
-
-    fn word(&mut self, reading: &Reading<'_>, table: &Table, token: Token) -> usize {
-        if let Some(row) = table.find(token.hash) {
-            let weight = table.add(row, &mut self.vector);
-            self.push(token.hash, weight, token, token);
-            return 1;
-        }
-        let text = reading.between(token, token);
-        let syllabic = text.chars().next().is_some_and(|ch| ('\u{ac00}'..='\u{d7a3}').contains(&ch));
-        let shortest = if syllabic { SYLLABLES_MIN } else { PREFIX_CHARS_MIN };
-        let known = prefixes(text)
-            .take(32)
-            .enumerate()
-            .filter(|&(at, _)| at + 1 >= shortest)
-            .filter_map(|(_, hash)| table.find(hash).map(|row| (hash, row)))
-            .last();
-        match known {
-            Some((hash, row)) => {
-                let weight = table.add(row, &mut self.vector);
-                self.push(hash, weight, token, token);
-            }
-            None => self.push(token.hash, UNKNOWN_WEIGHT, token, token),
-        }
-        1
-    }
-
-    fn unspaced(&mut self, reading: &Reading<'_>, table: &Table, tokens: &[Token]) -> usize {
-        let run = tokens
-            .iter()
-            .take(UNSPACED_CHARS_MAX)
-            .take_while(|token| token.kind == Kind::Unspaced && token.part == tokens[0].part)
-            .scan(tokens[0].start, |next, token| {
-                // A gap means that a space or a comma stands between the two characters.
-                let adjacent = token.start == *next;
-                *next = token.end;
-                adjacent.then_some(*token)
-            })
-            .count();
-        let text = reading.between(tokens[0], tokens[run.max(1) - 1]);
-        let known = prefixes(text)
-            .zip(1..)
-            .filter_map(|(hash, length)| table.find(hash).map(|row| (hash, row, length)))
-            .last();
-        match known {
-            Some((hash, row, length)) => {
-                let weight = table.add(row, &mut self.vector);
-                self.push(hash, weight, tokens[0], tokens[length - 1]);
-                length
-            }
-            None => {
-                self.push(tokens[0].hash, UNKNOWN_WEIGHT, tokens[0], tokens[0]);
+/// The terms of a text, in order.
+pub(crate) fn terms(reading: &Reading<'_>) -> Vec<Term> {
+    let tokens = &reading.tokens;
+    let mut terms = Vec::with_capacity(tokens.len());
+    let mut at = 0;
+    while let Some(&token) = tokens.get(at) {
+        at += match token.kind {
+            Kind::Word => {
+                let (hash, weight) = word(reading, token);
+                terms.push(Term { hash, weight, first: token, last: token });
                 1
             }
-        }
+            Kind::Unspaced => {
+                let (hash, weight, length) = unspaced(reading, &tokens[at..]);
+                terms.push(Term { hash, weight, first: token, last: tokens[at + length - 1] });
+                length
+            }
+            Kind::Number => 1,
+        };
+    }
+    terms
+}
+
+/// A word, or what it begins with: "dermatologists" is "dermatologist".
+fn word(reading: &Reading<'_>, token: Token) -> (WordHash, f32) {
+    if let Some(weight) = weight(token.hash) {
+        return (token.hash, weight);
+    }
+    let text = reading.between(token, token);
+    let from = text.chars().count().saturating_sub(ENDING_CHARS_MAX).max(PREFIX_CHARS_MIN);
+    let beginnings = prefixes(text).take(32).skip(from - 1);
+    let known = beginnings.filter_map(|hash| Some((hash, weight(hash)?))).last();
+    known.unwrap_or((token.hash, UNKNOWN_WEIGHT))
+}
+
+/// The longest word that a script without spaces goes on with, and how many characters it has.
+fn unspaced(reading: &Reading<'_>, tokens: &[Token]) -> (WordHash, f32, usize) {
+    let run = tokens
+        .iter()
+        .take(UNSPACED_CHARS_MAX)
+        .take_while(|token| token.kind == Kind::Unspaced && token.part == tokens[0].part)
+        .scan(tokens[0].start, |next, token| {
+            // A gap means that a space or a comma stands between the two characters.
+            let adjacent = token.start == *next;
+            *next = token.end;
+            adjacent.then_some(*token)
+        })
+        .count()
+        .max(1);
+    let text = reading.between(tokens[0], tokens[run - 1]);
+    let known = prefixes(text).zip(1..).filter_map(|(hash, length)| Some((hash, weight(hash)?, length)));
+    let known = known.last().unwrap_or((tokens[0].hash, UNKNOWN_WEIGHT, 1));
+    let says = |token: &Token| !is_grammar(token.hash);
+    match prefixes(text).nth(1) {
+        // Two characters make a word more often than one does.
+        Some(pair) if known.2 == 1 && says(&tokens[0]) && says(&tokens[1]) => (pair, UNKNOWN_WEIGHT, 2),
+        _ => known,
     }
 }
 
@@ -122,14 +123,9 @@ mod tests {
     use crate::text::Window;
 
     fn content(text: &str) -> Vec<String> {
-        let table = Table::load(crate::assets::WORDS).unwrap();
         let reading = Reading::new(text, Window::MESSAGE);
-        Terms::of(&reading, &table)
-            .list
-            .iter()
-            .filter(|term| term.is_content())
-            .map(|term| reading.between(term.first, term.last).to_owned())
-            .collect()
+        let content = terms(&reading).into_iter().filter(Term::is_content);
+        content.map(|term| reading.between(term.first, term.last).to_owned()).collect()
     }
 
     #[test]
@@ -141,5 +137,12 @@ mod tests {
     #[test]
     fn unknown_words_count_by_their_beginning_or_fully() {
         assert_eq!(content("the dermatologistsx and zqxjk"), ["dermatologistsx", "zqxjk"]);
+    }
+
+    #[test]
+    fn rare_words_weigh_more_than_common_ones() {
+        let weigh = |word| weight(WordHash::of(word)).unwrap_or(UNKNOWN_WEIGHT);
+        assert!(weigh("parser") > 0.9 && weigh("hotel") > 0.8 && weigh("the") < 0.1);
+        assert!(weigh("酒店") > 0.8 && weigh("的") < 0.1);
     }
 }

@@ -16,9 +16,9 @@ impl Window {
     /// For a message that is to be judged.
     pub const MESSAGE: Self = Self { head_bytes: 1_024, tail_bytes: 512 };
     /// For a message that becomes part of the session's profile.
-    pub const HISTORY: Self = Self { head_bytes: 1_024, tail_bytes: 1_024 };
+    pub(crate) const HISTORY: Self = Self { head_bytes: 1_024, tail_bytes: 1_024 };
     /// For rules that look for phrases.
-    pub const PHRASES: Self = Self { head_bytes: 4_096, tail_bytes: 1_024 };
+    pub(crate) const PHRASES: Self = Self { head_bytes: 4_096, tail_bytes: 1_024 };
 
     /// Cuts the text on character boundaries; the tail is empty when the head holds everything.
     pub fn cut(self, text: &str) -> (&str, &str) {
@@ -92,11 +92,6 @@ impl<'a> Reading<'a> {
             Part::Tail => self.tail,
         };
         half.get(first.start as usize..last.end as usize).unwrap_or("")
-    }
-
-    /// The last characters of what was read.
-    pub(crate) fn ending(&self) -> &'a str {
-        if self.tail.is_empty() { self.head } else { self.tail }
     }
 
     /// The first characters of what was read.

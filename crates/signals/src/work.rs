@@ -1,11 +1,28 @@
 //! R-6: what a session is for, and how it was left: both stretch the limits of a silence.
 
 use crate::code::Code;
-use crate::profile::Role;
 use crate::remark::Remark;
+use crate::role::Role;
 use crate::sentences::{asks, is_courtesy, sentences};
 use crate::text::Window;
-use crate::time::{LastWord, Work};
+
+/// What the session is for; coding is left lying longer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Work {
+    /// Anything else.
+    General,
+    /// Coding and debugging: the limits count twice.
+    Coding,
+}
+
+/// How the conversation was left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LastWord {
+    /// Nothing was left open.
+    Settled,
+    /// The last message is a question without an answer: the limits count twice.
+    OpenQuestion,
+}
 
 /// Messages that are looked at, counted from the end.
 const MESSAGES_MAX: usize = 12;
@@ -15,7 +32,7 @@ const CODING_MIN: usize = 2;
 /// Tells whether a session is about code, by its last twelve messages.
 ///
 /// ```
-/// use segue_signals::{Remark, Role, time::Work, work::judge_work};
+/// use segue_signals::{Remark, Role, work::{Work, judge_work}};
 /// let user = Remark::of(Role::User, "src/main.rs fails");
 /// let talk = [user, Remark::of(Role::Assistant, "Run `cargo check` first.")];
 /// assert_eq!(judge_work(&talk), Work::Coding);
@@ -39,7 +56,7 @@ pub fn judge_work(recent: &[Remark]) -> Work {
 /// that anybody waits for.
 ///
 /// ```
-/// use segue_signals::{Remark, Role, time::LastWord, work::judge_last_word};
+/// use segue_signals::{Remark, Role, work::{LastWord, judge_last_word}};
 /// let talk = [Remark::of(Role::Assistant, "两张票。要靠窗的吗？")];
 /// assert_eq!(judge_last_word(&talk), LastWord::OpenQuestion);
 /// ```

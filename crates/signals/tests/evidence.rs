@@ -1,19 +1,20 @@
 //! The rules of 003, seen from outside.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
 
-use segue_signals::boundary::Verdict;
+use jiff::SignedDuration;
 use segue_signals::health::{Finding, HealthState, Symptoms, judge_health};
 use segue_signals::intent::{ExplicitIntent, Match, MentionKind, explicit_intent};
-use segue_signals::methods::{EmbeddingSimilarity, KeywordOverlap, SummaryComparison};
-use segue_signals::semantic::{Band, RelevanceMethod};
-use segue_signals::{Classifier, Profile, Role};
+use segue_signals::judge::{self, Embedder};
+use segue_signals::methods::{BuiltIn, EmbeddingSimilarity, KeywordOverlap, SummaryComparison};
+use segue_signals::semantic::{Band, Relevance, RelevanceMethod};
+use segue_signals::{Remark, Role};
 
-fn session(classifier: &Classifier, turns: &[(Role, &str)]) -> Profile {
-    let mut profile = Profile::new();
-    for (role, text) in turns {
-        classifier.observe(&mut profile, *role, text);
-    }
-    profile
+fn session(turns: &[(Role, &str)]) -> Vec<Remark> {
+    turns.iter().map(|(role, text)| Remark::of(*role, text)).collect()
+}
+
+fn judged(turns: &[(Role, &str)], text: &str) -> Relevance {
+    BuiltIn(&Embedder::default()).relevance(&session(turns), &Remark::of(Role::User, text))
 }
 
 const PARSER: [(Role, &str); 4] = [
@@ -28,43 +29,33 @@ const PARSER: [(Role, &str); 4] = [
 
 #[test]
 fn r1_the_session_is_compared_as_a_whole_and_evidence_says_what_was_found() {
-    let classifier = Classifier::builtin().unwrap();
-    let profile = session(&classifier, &PARSER);
-    let near =
-        classifier.judge(&profile, "does the parser handle empty rows with quotes now?", None).relevance;
+    let near = judged(&PARSER, "does the parser handle empty rows with quotes now?");
     assert_eq!(near.band, Band::High, "{near:?}");
     assert!(near.evidence.contains("parser") && near.evidence.contains("words new"), "{}", near.evidence);
-    let far = classifier.judge(&profile, "What should I cook tonight with leeks, potatoes and salmon?", None);
-    assert_eq!(far.relevance.band, Band::Low, "{far:?}");
-    assert_eq!(far.session.verdict, Verdict::Boundary);
+    let far = judged(&PARSER, "What should I cook tonight with leeks, potatoes and salmon?");
+    assert_eq!(far.band, Band::Low, "{far:?}");
 }
 
 #[test]
 fn r1_unknown_where_there_is_no_history_or_too_little_text() {
-    let classifier = Classifier::builtin().unwrap();
-    let empty = classifier.judge(&Profile::new(), "My CSV parser crashes on empty input.", None);
-    assert_eq!((empty.relevance.band, empty.session.verdict), (Band::Unknown, Verdict::Unknown));
-    let profile = session(&classifier, &PARSER);
+    assert_eq!(judged(&[], "My CSV parser crashes on empty input.").band, Band::Unknown);
     for text in ["ok", "", "👍", "42", "  ", "嗯", "?!"] {
-        let judgement = classifier.judge(&profile, text, None);
-        assert_eq!(judgement.relevance.band, Band::Unknown, "{text:?}");
-        assert_eq!(judgement.session.verdict, Verdict::Unknown, "{text:?}");
+        assert_eq!(judged(&PARSER, text).band, Band::Unknown, "{text:?}");
     }
 }
 
 #[test]
 fn r2_every_method_is_replaceable_and_agrees_on_the_easy_case() {
-    let classifier = Classifier::builtin().unwrap();
-    let profile = session(&classifier, &PARSER);
+    let (embedder, talk) = (Embedder::default(), session(&PARSER));
     let summary = "Fixing a CSV parser that crashes on empty input and quoted rows.";
     let methods: [&dyn RelevanceMethod; 4] = [
-        &classifier,
-        &KeywordOverlap(&classifier),
-        &EmbeddingSimilarity(&classifier),
-        &SummaryComparison { classifier: &classifier, summary },
+        &BuiltIn(&embedder),
+        &KeywordOverlap,
+        &EmbeddingSimilarity(&embedder),
+        &SummaryComparison { embedder: &embedder, summary },
     ];
     for method in methods {
-        let score = |text| method.relevance(&profile, text).score.unwrap().get();
+        let score = |text| method.relevance(&talk, &Remark::of(Role::User, text)).score.unwrap().get();
         let (near, far) =
             (score("the parser still fails on an empty row"), score("recommend a hotel on Crete for June"));
         assert!(near > 0.5 && near > far, "{}: {near} and {far}", method.name());
@@ -73,15 +64,17 @@ fn r2_every_method_is_replaceable_and_agrees_on_the_easy_case() {
 
 #[test]
 fn r9_a_change_of_language_alone_is_no_trigger() {
-    let classifier = Classifier::builtin().unwrap();
-    let profile = session(&classifier, &PARSER);
-    let same = classifier.judge(&profile, "那解析器遇到空的输入文件应该返回什么？", None);
-    assert_ne!(same.session.verdict, Verdict::Boundary, "{same:?}");
-    let other = classifier.judge(&profile, "周末想去杭州玩两天，推荐几家西湖边的酒店", None);
-    let p = |judgement: &segue_signals::Judgement| judgement.session.probability.unwrap().get();
-    assert!(p(&same) < p(&other), "{} and {}", p(&same), p(&other));
+    let (embedder, talk) = (Embedder::default(), session(&PARSER));
+    let new = |text| {
+        let shift = judge::by_meaning(&embedder, &talk, &Remark::of(Role::User, text)).unwrap();
+        shift.after(SignedDuration::ZERO).get()
+    };
+    let same = new("那解析器遇到空的输入文件应该返回什么？");
+    let other = new("周末想去杭州玩两天，推荐几家西湖边的酒店");
+    assert!(same < 0.45 && same < other, "{same} and {other}");
     // Words cannot be compared across scripts, and that is not the same as sharing none.
-    assert_eq!(KeywordOverlap(&classifier).relevance(&profile, "解析器").band, Band::Unknown);
+    let message = Remark::of(Role::User, "解析器遇到空行");
+    assert_eq!(KeywordOverlap.relevance(&talk, &message).band, Band::Unknown);
 }
 
 #[test]
@@ -213,10 +206,6 @@ fn r7_no_next_step_is_a_dead_end() {
 #[test]
 fn r3_a_bare_wish_for_another_topic_is_nothing_to_compare_with() {
     use Role::{Assistant, User};
-    let classifier = Classifier::builtin().unwrap();
-    let judged = |lines: &[(Role, &str)], text: &str| {
-        classifier.judge(&session(&classifier, lines), text, None).relevance.band
-    };
     let bare = [
         "let's talk about something else",
         "ok, new topic please",
@@ -227,7 +216,11 @@ fn r3_a_bare_wish_for_another_topic_is_nothing_to_compare_with() {
     for wish in bare {
         for reply in ["Sure! What would you like to talk about?", "好的，您想聊什么？"] {
             let talk = [(User, wish), (Assistant, reply)];
-            assert_eq!(judged(&talk, "how do I prune old rose bushes in spring?"), Band::Unknown, "{wish}");
+            assert_eq!(
+                judged(&talk, "how do I prune old rose bushes in spring?").band,
+                Band::Unknown,
+                "{wish}"
+            );
         }
     }
     let told = [
@@ -237,7 +230,7 @@ fn r3_a_bare_wish_for_another_topic_is_nothing_to_compare_with() {
     ];
     for wish in told {
         assert_ne!(
-            judged(&[(User, wish)], "which bank gives the best rate on a mortgage?"),
+            judged(&[(User, wish)], "which bank gives the best rate on a mortgage?").band,
             Band::Unknown,
             "{wish}"
         );

@@ -10,6 +10,11 @@ use segue_signals::{Remark, Role};
 /// Above this the engine offers a session of its own.
 const OFFERED: f32 = 0.45;
 
+/// Above this it begins one.
+const SPLIT: f32 = 0.65;
+/// So many of the follow-ups are known to be split off.
+const SPLIT_MAX: usize = 4;
+
 fn new(talk: &[(Role, &str)], text: &str) -> f32 {
     let talk: Vec<Remark> = talk.iter().map(|&(role, text)| Remark::of(role, text)).collect();
     let message = Remark::of(Role::User, text);
@@ -81,6 +86,50 @@ fn what_is_new_is_new() {
     let wrong: Vec<_> =
         texts.iter().map(|text| (new(&bread, text), text)).filter(|(p, _)| *p < OFFERED).collect();
     assert!(wrong.is_empty(), "{wrong:?}");
+}
+
+/// Talk with its ordinary follow-ups, `+`, and what begins something after it, `*`. `@` is the person's first message, `<` an answer.
+const TALKS: &str = include_str!("judgement.txt");
+
+/// Of these follow-ups none may be split off, and few may be offered a session; few beginnings may be missed. They were written
+/// by hand, and no model was fitted on them.
+#[test]
+fn ordinary_follow_ups_are_not_split_off() {
+    let mut talk: Vec<(Role, &str)> = Vec::new();
+    let (mut split, mut offered, mut missed, mut on, mut begins) = (vec![], vec![], vec![], 0, 0);
+    for line in TALKS.lines().filter(|line| !line.is_empty()) {
+        let (mark, text) = line.split_once(' ').unwrap();
+        match mark {
+            "@" => talk = vec![(Role::User, text)],
+            "<" => talk.push((Role::Assistant, text)),
+            "+" => {
+                on += 1;
+                let p = new(&talk, text);
+                if p > SPLIT {
+                    split.push((p, text));
+                } else if p > OFFERED {
+                    offered.push((p, text));
+                }
+                talk.push((Role::User, text));
+            }
+            "*" => {
+                begins += 1;
+                let p = new(&talk, text);
+                if p < OFFERED {
+                    missed.push((p, text));
+                }
+            }
+            _ => panic!("{line}"),
+        }
+    }
+    println!(
+        "of {on} follow-ups {} split, {} offered; of {begins} beginnings {} missed",
+        split.len(),
+        offered.len(),
+        missed.len()
+    );
+    println!("split {split:#?}, offered {offered:#?}, missed {missed:#?}");
+    assert!(split.len() <= SPLIT_MAX && offered.len() * 10 <= on && missed.len() * 4 <= begins);
 }
 
 /// a mention is no wish: the words stand inside an instruction.

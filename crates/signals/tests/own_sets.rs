@@ -4,9 +4,9 @@
 
 use std::path::{Path, PathBuf};
 
-use segue_signals::Classifier;
 use segue_signals::intent::explicit_intent;
-use segue_signals::task_intent::{TaskContext, TaskState};
+use segue_signals::judge::Embedder;
+use segue_signals::task_intent::{TaskContext, TaskState, message_intent};
 use serde_json::Value;
 
 fn root() -> PathBuf {
@@ -43,7 +43,7 @@ fn r3_explicit_intent_chinese() {
     check("zh", "explicit_intent.jsonl", 0.97, explicit);
 }
 
-fn task(classifier: &Classifier, line: &Value) -> bool {
+fn task(embedder: &Embedder, line: &Value) -> bool {
     let text = |key: &str| line[key].as_str();
     let state = match text("state").unwrap() {
         "none" => TaskState::None,
@@ -55,20 +55,20 @@ fn task(classifier: &Classifier, line: &Value) -> bool {
     };
     let task = text("task").unwrap_or("");
     let context = TaskContext { state, task, question: text("question"), summary: text("summary") };
-    let found = classifier.message_intent(&context, text("text").unwrap()).intent;
+    let found = message_intent(embedder, &context, text("text").unwrap()).intent;
     Some(found.word()) == text("intent")
 }
 
 #[test]
 fn c9_task_intent_english() {
-    let classifier = Classifier::builtin().unwrap();
-    check("en", "task_intent.jsonl", 0.92, |line| task(&classifier, line));
+    let embedder = Embedder::default();
+    check("en", "task_intent.jsonl", 0.92, |line| task(&embedder, line));
 }
 
 #[test]
 fn c9_task_intent_chinese() {
-    let classifier = Classifier::builtin().unwrap();
-    check("zh", "task_intent.jsonl", 0.92, |line| task(&classifier, line));
+    let embedder = Embedder::default();
+    check("zh", "task_intent.jsonl", 0.92, |line| task(&embedder, line));
 }
 
 /// A message that is fitted and tested proves nothing.

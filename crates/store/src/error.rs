@@ -51,6 +51,15 @@ pub enum Error {
         /// How.
         why: String,
     },
+    /// It is encrypted, and the key is missing or is another one. Give the right key: nothing was changed, and nothing is
+    /// lost.
+    #[error("{what} is encrypted: {why}")]
+    Locked {
+        /// What is encrypted.
+        what: String,
+        /// Which key is missing, and how to give it.
+        why: String,
+    },
     /// The acknowledgement was lost: the append may have been committed or not. Ask [`appended`](crate::Log::appended), or
     /// send the same append again.
     #[error("{what}: nobody knows whether it was written: {why}")]
@@ -114,6 +123,7 @@ impl Error {
             Self::Damaged { what, why } => Self::damaged(what, why),
             Self::NewerEntry { what, kind } => Self::NewerEntry { what: what.clone(), kind: kind.clone() },
             Self::Unavailable { what, why } => Self::unavailable(what, why),
+            Self::Locked { what, why } => Self::Locked { what: what.clone(), why: why.clone() },
             Self::Unknown { what, why } => Self::Unknown { what: what.clone(), why: why.clone() },
             other => Self::unavailable("nothing was written", other),
         }

@@ -30,7 +30,7 @@ impl Leased {
 }
 
 /// Returns when a lease ends that begins now.
-pub fn ends_at(now: Timestamp, ttl: Duration) -> Timestamp {
+pub(crate) fn ends_at(now: Timestamp, ttl: Duration) -> Timestamp {
     now.saturating_add(ttl).unwrap_or(Timestamp::MAX)
 }
 

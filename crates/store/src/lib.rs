@@ -6,11 +6,15 @@
 mod commits;
 #[cfg(feature = "conformance")]
 pub mod conformance;
+pub mod copy;
+pub mod encryption;
 pub mod error;
 #[cfg(feature = "files")]
 pub mod files;
 pub mod leases;
 pub mod memory;
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+mod older_extras;
 #[cfg(feature = "postgres")]
 pub mod postgres;
 pub mod private;
@@ -28,11 +32,12 @@ pub use commits::{Commit, Commits, Position};
 pub use error::Error;
 pub use leases::Leased;
 pub use store::{
-    Catalog, Embeddings, Leases, Log, Maintenance, Purged, Quarantine, Search, Store, Values, Watch,
+    Catalog, Embeddings, Encryption, Leases, Log, Maintenance, Purged, Quarantine, Search, Store, Values,
+    Watch,
 };
 pub use types::{
-    Append, AppendId, Cursor, Embedding, Filter, Page, Quarantined, QuarantinedFile, Reading, ScopePage,
-    ScopeRow, Subject, Take,
+    Append, AppendId, Cursor, Embedding, Filter, Page, Quarantined, QuarantinedFile, Reading, ScopeOrder,
+    ScopePage, ScopeRow, Subject, Take,
 };
-pub use url::Location;
+pub use url::{Location, redacted};
 pub use values::Value;

@@ -119,6 +119,27 @@ impl Log for Memory {
         Ok(self.lock().scopes.get(scope).and_then(|scope| scope.seen.get(id).copied()))
     }
 
+    async fn ids(
+        &self,
+        scope: &Key,
+        after: Option<&MessageId>,
+        limit: usize,
+    ) -> Result<Vec<(MessageId, Seq)>, Error> {
+        let inner = self.lock();
+        let Some(scope) = inner.scopes.get(scope) else { return Ok(Vec::new()) };
+        let behind = scope.seen.iter().skip_while(|(id, _)| after.is_some_and(|after| *id <= after));
+        Ok(behind.take(limit).map(|(id, seq)| (id.clone(), *seq)).collect())
+    }
+
+    async fn keep_ids(&self, scope: &Key, ids: Vec<(MessageId, Seq)>) -> Result<(), Error> {
+        let inner = &mut *self.lock();
+        let scope = inner.scopes.entry(scope.clone()).or_default();
+        for (id, seq) in ids {
+            scope.seen.entry(id).or_insert(seq);
+        }
+        Ok(())
+    }
+
     async fn get(&self, scope: &Key, seq: Seq) -> Result<Option<Record>, Error> {
         Ok(self.lock().scopes.get(scope).and_then(|scope| scope.log.get(&seq).cloned()))
     }

@@ -1,12 +1,14 @@
 //! The contract of a store, split by what a back end can do.
 //!
 //! [`Store`] is what every back end has: [`Log`], [`Catalog`], [`Maintenance`], [`Watch`], [`Leases`] and [`Values`].
-//! [`Search`], [`Embeddings`] and [`Quarantine`] are optional, and [`Store`] says which of them a back end has.
+//! [`Search`], [`Embeddings`], [`Quarantine`] and [`Encryption`] are optional, and [`Store`] says which of them a back end
+//! has.
 //!
 //! Every call that concerns a log names its scope first, so that a back end can be distributed by it. Times come in as
 //! arguments: a store has no clock. No call returns more than its limit.
 
 use crate::commits::{Commit, Position};
+use crate::encryption::Status;
 use crate::error::Error;
 use crate::leases::Leased;
 use crate::search::{Postings, Term};
@@ -43,6 +45,23 @@ pub trait Store: Log + Catalog + Maintenance + Watch + Leases + Values {
     fn quarantine(&self) -> Option<&dyn Quarantine> {
         None
     }
+
+    /// Returns the keys of the store; nothing if it cannot be encrypted.
+    fn encryption(&self) -> Option<&dyn Encryption> {
+        None
+    }
+}
+
+/// The data keys of a store that can be encrypted.
+#[async_trait]
+pub trait Encryption: Send + Sync {
+    /// Tells whether what is written is encrypted, and by which keys.
+    async fn status(&self) -> Result<Status, Error>;
+
+    /// Makes a new data key for what is written from now on, and wraps all data keys with the first master key that the
+    /// store was opened with. Durable on return. Nothing else is rewritten. A crash leaves the keys as they were, or as
+    /// they are to be.
+    async fn rotate(&self) -> Result<Status, Error>;
 }
 
 /// The logs of scopes, and the states that are folded from them.
@@ -90,8 +109,33 @@ pub trait Log: Send + Sync {
     /// Finds the entry by which a message was accepted. Ids outlive their entries.
     async fn seen(&self, scope: &Key, id: &MessageId) -> Result<Option<Seq>, Error>;
 
+    /// Lists the ids of accepted messages by their bytes, behind an id, also those whose entries are gone.
+    async fn ids(
+        &self,
+        _scope: &Key,
+        _after: Option<&MessageId>,
+        _limit: usize,
+    ) -> Result<Vec<(MessageId, Seq)>, Error> {
+        Err(Error::Unsupported { store: "this store".into(), what: "list the ids of messages".into() })
+    }
+
+    /// Keeps the ids of messages that were accepted elsewhere and whose entries are gone, so that they are known when they
+    /// come again. An id that is there stays as it is. Durable on return.
+    async fn keep_ids(&self, _scope: &Key, _ids: Vec<(MessageId, Seq)>) -> Result<(), Error> {
+        Err(Error::Unsupported { store: "this store".into(), what: "keep the ids of messages".into() })
+    }
+
     /// Reads one entry.
     async fn get(&self, scope: &Key, seq: Seq) -> Result<Option<Record>, Error>;
+
+    /// Reads some entries, in the order that they are given in.
+    async fn get_many(&self, scope: &Key, seqs: &[Seq]) -> Result<Vec<Option<Record>>, Error> {
+        let mut all = Vec::with_capacity(seqs.len());
+        for seq in seqs {
+            all.push(self.get(scope, *seq).await?);
+        }
+        Ok(all)
+    }
 
     /// Reads entries of a view, in the order of the log.
     async fn read(&self, scope: &Key, reading: &Reading) -> Result<Vec<Record>, Error>;
@@ -230,8 +274,9 @@ pub trait Watch: Send + Sync {
 /// Leases, so that one of many processes does a piece of work.
 #[async_trait]
 pub trait Leases: Send + Sync {
-    /// Acquires a lease, or renews it, for a holder. At most one holder has a lease at a time, as long as the clocks of
-    /// the holders agree. Durable on return.
+    /// Acquires a lease, or renews it, for a holder. At most one holder has a lease at a time. Durable on return.
+    ///
+    /// A store that several machines share goes by its own clock: theirs may be wrong. Others go by `now`.
     async fn lease(&self, name: &str, holder: &str, ttl: Duration, now: Timestamp) -> Result<Leased, Error>;
 
     /// Gives a lease back; does nothing if somebody else has it.

@@ -8,9 +8,9 @@ use segue_core::message::MessageId;
 use segue_core::scope;
 use segue_core::segment;
 use segue_core::session::{Id, Number};
-use segue_core::span::Spans;
+use segue_core::span::{Span, Spans};
 use segue_core::state::State;
-use std::cmp::Reverse;
+use std::cmp::{Ordering, Reverse};
 use std::collections::BTreeSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -60,7 +60,7 @@ impl Append {
             prior,
             next: Arc::new(decided.state.clone()),
             records: std::mem::take(&mut decided.records),
-            message_id: message_id.zip(decided.about),
+            message_id: message_id.zip(decided.command.or(decided.about)),
             garbage: decided.swept().collect(),
             erase: decided.erased().collect(),
         }
@@ -72,7 +72,7 @@ impl Append {
     }
 
     /// Finds an entry that goes to a segment which the store has sealed.
-    pub fn writes_to_sealed(&self, stored: &State) -> Option<segment::Number> {
+    pub(crate) fn writes_to_sealed(&self, stored: &State) -> Option<segment::Number> {
         self.records.iter().map(|r| r.segment).find(|segment| stored.segments.contains_key(segment))
     }
 }
@@ -145,14 +145,59 @@ pub struct Reading {
 }
 
 impl Reading {
-    /// Reads all messages of a view.
-    pub fn messages(view: Spans) -> Self {
-        Self { view, filter: Filter::Messages, take: Take::Newest(usize::MAX) }
+    /// Reads messages of a view: who reads says how many at most.
+    pub fn messages(view: Spans, take: Take) -> Self {
+        Self { view, filter: Filter::Messages, take }
     }
 
     /// Reads the first message of a view.
     pub fn first_message(view: Spans) -> Self {
         Self { view, filter: Filter::Messages, take: Take::Oldest(1) }
+    }
+
+    /// Returns how many entries are wanted.
+    pub(crate) fn limit(&self) -> usize {
+        match self.take {
+            Take::Newest(limit) | Take::Oldest(limit) => limit,
+        }
+    }
+
+    /// Returns the spans that may hold what is wanted. Those nearer to the wanted end come first.
+    pub(crate) fn nearest_spans(&self) -> Vec<&Span> {
+        let mut spans: Vec<&Span> = match self.filter {
+            Filter::Messages => self.view.with_messages().collect(),
+            Filter::Decisions | Filter::Commands | Filter::All => self.view.iter().collect(),
+        };
+        spans.sort_by(|a, b| self.nearer(self.near_end(a), self.near_end(b)));
+        spans
+    }
+
+    /// Tells whether what was taken is all that is wanted, before a span is read. Spans may overlap in the log, so it must all be
+    /// nearer than the span.
+    pub(crate) fn is_served(&self, taken: &[Record], span: &Span) -> bool {
+        let is_nearer = |last: &Record| self.nearer(last.seq, self.near_end(span)).is_lt();
+        taken.len() >= self.limit() && taken.last().is_some_and(is_nearer)
+    }
+
+    /// Adds what was read of a span, and keeps the nearest.
+    pub(crate) fn add(&self, taken: &mut Vec<Record>, read: Vec<Record>) {
+        taken.extend(read);
+        taken.sort_by(|a, b| self.nearer(a.seq, b.seq));
+        taken.truncate(self.limit());
+    }
+
+    fn nearer(&self, a: Seq, b: Seq) -> Ordering {
+        match self.take {
+            Take::Newest(_) => b.cmp(&a),
+            Take::Oldest(_) => a.cmp(&b),
+        }
+    }
+
+    fn near_end(&self, span: &Span) -> Seq {
+        match self.take {
+            Take::Newest(_) => span.last,
+            Take::Oldest(_) => span.first,
+        }
     }
 }
 
@@ -161,12 +206,15 @@ impl Reading {
 pub struct Cursor(pub String);
 
 impl Cursor {
-    /// Makes the cursor behind a row of a list that is sorted by time, newest first, then by key.
-    pub fn behind(row: &ScopeRow) -> Self {
-        Self(format!("{} {}", row.updated_at.as_microsecond(), row.scope))
+    /// Makes the cursor behind a row of a list.
+    pub fn behind(row: &ScopeRow, order: ScopeOrder) -> Self {
+        match order {
+            ScopeOrder::Newest => Self(format!("{} {}", row.updated_at.as_microsecond(), row.scope)),
+            ScopeOrder::Key => Self(row.scope.as_str().to_owned()),
+        }
     }
 
-    /// Reads a cursor: microseconds and key.
+    /// Reads a cursor of a list that is sorted by time: microseconds and key.
     pub fn parse(&self) -> Result<(i64, &str), Error> {
         let parts = self.0.split_once(' ').and_then(|(at, key)| Some((at.parse().ok()?, key)));
         parts.ok_or_else(|| Error::Invalid { what: "the cursor".into(), why: "no list was cut there".into() })
@@ -180,12 +228,28 @@ pub struct Page {
     pub limit: usize,
     /// Where the page before ended; nothing for the first page.
     pub after: Option<Cursor>,
+    /// How the list is sorted. A page goes on in the order of the one before.
+    pub order: ScopeOrder,
+}
+
+/// How a list of scopes is sorted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ScopeOrder {
+    /// By time, newest first, then by key. A scope that is written to between two pages comes to the front, and is missed.
+    Newest,
+    /// By the bytes of the key: none is missed, and none comes twice.
+    Key,
 }
 
 impl Page {
-    /// The first page.
+    /// The first page of the newest ones.
     pub fn first(limit: usize) -> Self {
-        Self { limit, after: None }
+        Self { limit, after: None, order: ScopeOrder::Newest }
+    }
+
+    /// The first page of all of them, by key.
+    pub fn by_key(limit: usize) -> Self {
+        Self { limit, after: None, order: ScopeOrder::Key }
     }
 }
 
@@ -200,10 +264,10 @@ pub struct ScopePage {
 
 impl ScopePage {
     /// Makes a page of rows that were read up to one more than its limit.
-    pub fn of(mut rows: Vec<ScopeRow>, limit: usize) -> Self {
-        let has_more = rows.len() > limit;
-        rows.truncate(limit);
-        let next = rows.last().filter(|_| has_more).map(Cursor::behind);
+    pub fn of(mut rows: Vec<ScopeRow>, page: &Page) -> Self {
+        let has_more = rows.len() > page.limit;
+        rows.truncate(page.limit);
+        let next = rows.last().filter(|_| has_more).map(|row| Cursor::behind(row, page.order));
         Self { rows, next }
     }
 }
@@ -271,12 +335,19 @@ impl QuarantinedFile {
 
 /// Cuts a page out of rows.
 pub(crate) fn page(mut rows: Vec<ScopeRow>, page: &Page) -> Result<ScopePage, Error> {
-    rows.sort_by_key(|row| (Reverse(row.updated_at), row.scope.clone()));
-    if let Some(cursor) = &page.after {
-        let (at, key) = cursor.parse()?;
-        rows.retain(|row| {
-            (Reverse(row.updated_at.as_microsecond()), row.scope.as_str()) > (Reverse(at), key)
-        });
+    match page.order {
+        ScopeOrder::Newest => rows.sort_by_key(|row| (Reverse(row.updated_at), row.scope.clone())),
+        ScopeOrder::Key => rows.sort_by(|a, b| a.scope.as_str().cmp(b.scope.as_str())),
     }
-    Ok(ScopePage::of(rows, page.limit))
+    match (&page.after, page.order) {
+        (None, _) => {}
+        (Some(cursor), ScopeOrder::Newest) => {
+            let (at, key) = cursor.parse()?;
+            rows.retain(|row| {
+                (Reverse(row.updated_at.as_microsecond()), row.scope.as_str()) > (Reverse(at), key)
+            });
+        }
+        (Some(cursor), ScopeOrder::Key) => rows.retain(|row| *row.scope.as_str() > *cursor.0),
+    }
+    Ok(ScopePage::of(rows, page))
 }

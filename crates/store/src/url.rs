@@ -1,5 +1,6 @@
 //! Where a store is, as a URL.
 
+use crate::encryption::MasterKeys;
 use crate::error::Error;
 use crate::memory::Memory;
 use crate::store::Store;
@@ -36,7 +37,7 @@ impl FromStr for Location {
     type Err = NotALocation;
 
     fn from_str(url: &str) -> Result<Self, NotALocation> {
-        let wrong = || NotALocation(url.to_owned());
+        let wrong = || NotALocation(redacted(url));
         let (scheme, path) = url.split_once(':').ok_or_else(wrong)?;
         match (scheme, path) {
             ("memory", "" | "//") => Ok(Self::Memory),
@@ -63,10 +64,15 @@ impl fmt::Display for Location {
 impl Location {
     /// Opens the store, making its folder where there is none. [`Error::Unavailable`] if this build leaves that store out.
     pub fn open(&self) -> Result<Arc<dyn Store>, Error> {
+        self.open_with(None)
+    }
+
+    /// Opens the store with a master key: it is encrypted, or is from now on. A store in memory needs no key.
+    pub fn open_with(&self, masters: Option<&MasterKeys>) -> Result<Arc<dyn Store>, Error> {
         match self {
             Self::Memory => Ok(Arc::new(Memory::default())),
             #[cfg(feature = "files")]
-            Self::Files(folder) => Ok(Arc::new(crate::files::Files::open(folder)?)),
+            Self::Files(folder) => Ok(Arc::new(crate::files::Files::open_with(folder, masters)?)),
             #[cfg(feature = "sqlite")]
             Self::Sqlite(path) => {
                 let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
@@ -75,8 +81,14 @@ impl Location {
                         Error::unavailable(format!("the folder {} cannot be made", folder.display()), error)
                     })?;
                 }
-                Ok(Arc::new(crate::sqlite::Sqlite::open(path)?))
+                Ok(Arc::new(crate::sqlite::Sqlite::open_with(path, masters)?))
             }
+            #[cfg(feature = "postgres")]
+            Self::Postgres(_) if masters.is_some() => Err(Error::Unsupported {
+                store: "the PostgreSQL store".into(),
+                what: "be encrypted by Segue: use sqlite: or files:, or let the database's disk be encrypted"
+                    .into(),
+            }),
             #[cfg(feature = "postgres")]
             Self::Postgres(url) => Ok(Arc::new(crate::postgres::Postgres::open(url)?)),
             #[cfg(not(all(feature = "files", feature = "sqlite", feature = "postgres")))]
@@ -88,15 +100,94 @@ impl Location {
     }
 }
 
+/// Parameters of an address whose values are nobody's business.
+const SECRETS: [&str; 7] = ["key", "token", "secret", "pass", "pwd", "sig", "auth"];
+
+/// Masks what may be a secret in an address: passwords, and keys among its parameters. Whatever shows an address to
+/// anybody shows this.
+///
+/// ```
+/// use segue_store::redacted;
+/// assert_eq!(redacted("postgres://ann:pass@h/db"), "postgres://ann:***@h/db");
+/// assert_eq!(redacted("http://h/v1?api_key=sk-1&x=1"), "http://h/v1?api_key=***&x=1");
+/// assert_eq!(redacted("sqlite:~/segue.db"), "sqlite:~/segue.db");
+/// ```
+pub fn redacted(url: &str) -> String {
+    let Some((scheme, rest)) = url.split_once("://") else { return without_scheme(url) };
+    // The last `@`, since people forget to encode the one in their password.
+    let (who, rest) = match rest.rsplit_once('@') {
+        Some((who, rest)) => (masked_user(who), rest),
+        None => (String::new(), rest),
+    };
+    let Some((path, query)) = rest.split_once('?') else { return format!("{scheme}://{who}{rest}") };
+    let parameter = |parameter: &str| match parameter.split_once('=') {
+        Some((name, _)) if is_secret(name) => format!("{name}=***"),
+        _ => parameter.to_owned(),
+    };
+    let query: Vec<String> = query.split('&').map(parameter).collect();
+    format!("{scheme}://{who}{path}?{}", query.join("&"))
+}
+
+fn is_secret(name: &str) -> bool {
+    let name = name.to_lowercase();
+    SECRETS.iter().any(|secret| name.contains(secret))
+}
+
+/// What stands before the `@`: a name is shown if a password follows it, and alone it may be a key.
+fn masked_user(who: &str) -> String {
+    match who.split_once(':') {
+        Some((user, _)) if !user.contains(['/', '?', '=']) => format!("{user}:***@"),
+        None if who.len() <= USER_BYTES_MAX && who.chars().all(|c| c.is_ascii_lowercase() || c == '_') => {
+            format!("{who}@")
+        }
+        _ => "***@".to_owned(),
+    }
+}
+
+/// A user without a password that is longer may be a key.
+const USER_BYTES_MAX: usize = 16;
+
+/// What is no URL may still hold a password: `host=h password=x`, or a URL that was mistyped.
+fn without_scheme(text: &str) -> String {
+    match text.find(['@', '=']) {
+        Some(at) => {
+            let shown = text.get(..at).unwrap_or_default();
+            let shown = shown.split_once(':').map_or(shown, |(scheme, _)| scheme);
+            format!("{shown}...")
+        }
+        None => text.to_owned(),
+    }
+}
+
 /// Takes the password and the settings out of a URL, for messages.
 pub(crate) fn without_password(url: &str) -> String {
-    let Some((scheme, rest)) = url.split_once("://") else { return "(not a URL)".to_owned() };
-    let rest = rest.split_once('?').map_or(rest, |(rest, _)| rest);
-    match rest.rsplit_once('@') {
-        Some((who, host)) => {
-            let user = who.split_once(':').map_or(who, |(user, _)| user);
-            format!("{scheme}://{user}@{host}")
+    let shown = redacted(url).replace(":***@", "@");
+    shown.split_once('?').map_or(shown.clone(), |(shown, _)| shown.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_secret_of_an_address_is_shown() {
+        for (url, shown) in [
+            ("postgres://ann:pa@ss/w?rd@h/db", "postgres://ann:***@h/db"),
+            (
+                "postgres://ann@h/db?sslmode=require&password=x",
+                "postgres://ann@h/db?sslmode=require&password=***",
+            ),
+            ("postgres://h/db?password=x@y", "postgres://***@y"),
+            ("https://sk-0123456789abcdef@h/v1", "https://***@h/v1"),
+            ("https://h/v1?Token=a&x=1", "https://h/v1?Token=***&x=1"),
+            ("postgres:host=h password=x", "postgres..."),
+            ("postgre:/ann:pass@h", "postgre..."),
+            ("C:\\segue.db", "C:\\segue.db"),
+        ] {
+            assert_eq!(redacted(url), shown);
         }
-        None => format!("{scheme}://{rest}"),
+        let wrong = "postgers://ann:hunter2@h/db".parse::<Location>().unwrap_err().to_string();
+        assert!(wrong.contains("postgers://ann:***@h/db") && !wrong.contains("hunter2"), "{wrong}");
+        assert_eq!(Location::Postgres("postgres://ann:x@h/db?a=b".into()).to_string(), "postgres://ann@h/db");
     }
 }

@@ -85,7 +85,7 @@ async fn verify_by_pages(store: &dyn Store, scope: &Key) -> Result<Report, Error
 }
 
 /// Checks a snapshot of a scope.
-pub fn inspect(snapshot: &mut dyn Snapshot, scope: &Key) -> Result<Report, Error> {
+pub(crate) fn inspect(snapshot: &mut dyn Snapshot, scope: &Key) -> Result<Report, Error> {
     let mut check = Check::new(scope.clone());
     let mut after = Seq::ZERO;
     while let Some(records) = check.unless_damaged(snapshot.tail(after, ENTRIES_MAX))? {
@@ -120,6 +120,30 @@ struct Running {
     updated_at: Timestamp,
 }
 
+/// What some views see. Pages that views share are looked at once, so forks of forks cost no more than their own part.
+#[derive(Debug, Clone, Default)]
+struct Seen {
+    spans: BTreeMap<segment::Number, BTreeSet<(Seq, Seq)>>,
+    pages: BTreeSet<Digest>,
+}
+
+impl Seen {
+    fn add(&mut self, view: &Spans) {
+        let spans = &mut self.spans;
+        view.each_new(&mut self.pages, |span| {
+            spans.entry(span.segment).or_default().insert((span.first, span.last));
+        });
+    }
+
+    fn holds(&self, segment: segment::Number, seq: Seq) -> bool {
+        // Those that begin last come first: the message is mostly in one of them.
+        let before = |spans: &BTreeSet<(Seq, Seq)>| {
+            spans.range(..=(seq, Seq(u64::MAX))).rev().any(|(_, last)| seq <= *last)
+        };
+        self.spans.get(&segment).is_some_and(before)
+    }
+}
+
 struct Check {
     folded: State,
     segments: BTreeMap<segment::Number, Running>,
@@ -129,7 +153,7 @@ struct Check {
     gone: BTreeSet<Seq>,
     messages: Vec<(segment::Number, Seq)>,
     /// What sessions saw that were emptied or dropped: those entries account for it.
-    tombstones: Spans,
+    tombstones: Seen,
     /// Problems of a segment, which are none if the segment was dropped later.
     doubts: Vec<(segment::Number, String)>,
     problems: Vec<String>,
@@ -147,7 +171,7 @@ impl Check {
             erased: BTreeSet::new(),
             gone: BTreeSet::new(),
             messages: Vec::new(),
-            tombstones: Spans::default(),
+            tombstones: Seen::default(),
             doubts: Vec::new(),
             problems: Vec::new(),
             entries: 0,
@@ -210,21 +234,15 @@ impl Check {
     }
 
     fn bury(&mut self, session: Number) {
-        self.tombstones = self.tombstones.union(&self.folded.view(session));
+        self.tombstones.add(&self.folded.view(session));
     }
 
     /// Finds the messages that no session sees, and that no session saw which was emptied or dropped.
     fn unseen(&self) -> Vec<Seq> {
-        let mut seen: BTreeMap<segment::Number, Vec<(Seq, Seq)>> = BTreeMap::new();
-        let views = self.folded.all().map(|(number, _)| self.folded.view(number));
-        for view in views.chain([self.tombstones.clone()]) {
-            for span in view.iter() {
-                seen.entry(span.segment).or_default().push((span.first, span.last));
-            }
-        }
+        let mut seen = self.tombstones.clone();
+        self.folded.all().for_each(|(number, _)| seen.add(&self.folded.view(number)));
         let is_seen = |(segment, seq): &&(segment::Number, Seq)| {
-            self.dropped.contains(segment)
-                || seen.get(segment).is_some_and(|spans| spans.iter().any(|(a, b)| a <= seq && seq <= b))
+            self.dropped.contains(segment) || seen.holds(*segment, *seq)
         };
         self.messages.iter().filter(|message| !is_seen(message)).map(|(_, seq)| *seq).collect()
     }
@@ -321,4 +339,39 @@ fn differences(folded: &State, stored: Option<&State>) -> Vec<String> {
         compare(&format!("segment {number}"), same);
     }
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use segue_core::span::Span;
+
+    /// Issue 16, row 18: views that share pages cost no more than their own parts.
+    #[test]
+    fn what_forks_share_is_looked_at_once() {
+        const FORKS: u32 = 2_000;
+        let (mut seen, mut view) = (Seen::default(), Spans::default());
+        for n in 1..=FORKS {
+            let (segment, first) = (segment::Number(n), Seq(u64::from(n) * 10));
+            let last = Seq(first.0 + 5);
+            view = view.with(Span { segment, first, last, before: 0, through: 2 });
+            seen.add(&view);
+        }
+        let spans: usize = seen.spans.values().map(BTreeSet::len).sum();
+        assert_eq!(spans, FORKS as usize);
+        assert!(seen.holds(segment::Number(7), Seq(75)) && !seen.holds(segment::Number(7), Seq(76)));
+        assert!(!seen.holds(segment::Number(FORKS + 1), Seq(75)));
+        // Spans that overlap: the one that begins last is not the one that holds it.
+        for (first, last) in [(1, 100), (50, 60)] {
+            let span = Span {
+                segment: segment::Number(0),
+                first: Seq(first),
+                last: Seq(last),
+                before: 0,
+                through: 9,
+            };
+            seen.add(&Spans::default().with(span));
+        }
+        assert!(seen.holds(segment::Number(0), Seq(80)));
+    }
 }

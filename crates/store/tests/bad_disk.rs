@@ -6,7 +6,7 @@
 use rusqlite::Connection;
 use segue_core::decide::Command;
 use segue_core::entry::{Record, Seq};
-use segue_core::retention::{Going, Past};
+use segue_core::retention::{Past, ScheduledDeletion};
 use segue_core::session::Number;
 use segue_store::conformance::World;
 use segue_store::{Error, Location, Store};
@@ -114,7 +114,8 @@ fn x1_announcements_of_an_older_format_are_known_by_their_entry() {
         }
         let past = Past::Count { limit: 1 };
         for sessions in [vec![1, 2], vec![2]] {
-            let going = sessions.into_iter().map(|n| Going { session: Number(n), past }).collect();
+            let going =
+                sessions.into_iter().map(|n| ScheduledDeletion { session: Number(n), past }).collect();
             let announce = Command::Announce { going, stays: Vec::new(), due: world.now };
             world.run(&announce).await.unwrap();
         }
@@ -125,7 +126,8 @@ fn x1_announcements_of_an_older_format_are_known_by_their_entry() {
     let older = Connection::open(&path).unwrap();
     let strip = "UPDATE standing SET mind = json_remove(mind, '$.retiring.1.entry', '$.retiring.2.entry')";
     assert_eq!(older.execute(strip, []).unwrap(), 1);
-    let unlist = "DROP TRIGGER purges_erased; DROP TRIGGER purges_deleted; DROP TABLE purges;
+    let unlist = "ALTER TABLE sessions DROP COLUMN upkeep; DROP TABLE upkeep_due; DROP TRIGGER purges_erased; DROP TRIGGER purges_deleted; DROP TABLE purges; DROP TABLE in_use;
+                  DROP TRIGGER entries_plain; DROP TABLE keyring; DROP TABLE span_pages;
                   DROP TRIGGER embeddings_erased; DROP TRIGGER embeddings_dropped; DROP TABLE embeddings;
                   DROP TABLE search_terms; DROP TABLE search_index; DROP TABLE search_messages;
                   DROP TABLE search_scopes; DROP TABLE search_key; DROP TABLE commits; DROP TABLE named_values; DROP TABLE leases; DROP INDEX scopes_newest;

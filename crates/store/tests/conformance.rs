@@ -4,6 +4,7 @@
 
 use segue_store::Store;
 use segue_store::conformance::{Bench, folder};
+use segue_store::encryption::{MasterKey, MasterKeys};
 use segue_store::files::Files;
 use segue_store::memory::Memory;
 use segue_store::sqlite::Sqlite;
@@ -26,6 +27,10 @@ struct InSqlite(tempfile::TempDir);
 impl Bench for InSqlite {
     fn open(&self) -> Arc<dyn Store> {
         Arc::new(Sqlite::open(&self.0.path().join("segue.db")).unwrap())
+    }
+
+    fn open_beside(&self) -> Option<Arc<dyn Store>> {
+        Some(self.open())
     }
 
     fn is_durable(&self) -> bool {
@@ -58,4 +63,43 @@ mod sqlite {
 mod files {
     use super::*;
     segue_store::conformance_tests!(InFiles(folder()));
+}
+
+/// A key for tests.
+fn master_keys() -> MasterKeys {
+    MasterKeys::new(MasterKey::new([7; 32]), [])
+}
+
+struct InEncryptedSqlite(tempfile::TempDir);
+
+impl Bench for InEncryptedSqlite {
+    fn open(&self) -> Arc<dyn Store> {
+        Arc::new(Sqlite::open_with(&self.0.path().join("segue.db"), Some(&master_keys())).unwrap())
+    }
+
+    fn is_durable(&self) -> bool {
+        true
+    }
+}
+
+struct InEncryptedFiles(tempfile::TempDir);
+
+impl Bench for InEncryptedFiles {
+    fn open(&self) -> Arc<dyn Store> {
+        Arc::new(Files::open_with(self.0.path(), Some(&master_keys())).unwrap())
+    }
+
+    fn is_durable(&self) -> bool {
+        true
+    }
+}
+
+mod encrypted_sqlite {
+    use super::*;
+    segue_store::conformance_tests!(InEncryptedSqlite(folder()));
+}
+
+mod encrypted_files {
+    use super::*;
+    segue_store::conformance_tests!(InEncryptedFiles(folder()));
 }

@@ -266,7 +266,7 @@ const WORDS_IN: [(&str, &str); 8] = [
     ("entries", "body"),            // set to NULL by an erasure, deleted by a sweep
     ("sessions", "title"),          // folded from the log: an erasure folds it away
     ("sessions", "pins"),           // hashes and names; texts stand in the log
-    ("standing", "mind"),           // names of models; places of words, and no words
+    ("standing", "mind"),           // names of models of the configuration; places of words, and no words
     ("embeddings", "bytes"),        // deleted by a trigger with any entry that they were made of
     ("named_values", "bytes"),      // those of the namespace `words` are deleted by `values::forget`
     ("search_index", "terms"),      // keyed hashes; taken out with the entry
@@ -274,7 +274,7 @@ const WORDS_IN: [(&str, &str); 8] = [
 ];
 
 /// Columns without words: numbers, ids, digests, keys of scopes.
-const NO_WORDS_IN: [&str; 60] = [
+const NO_WORDS_IN: [&str; 65] = [
     "entries.id",
     "entries.segment",
     "entries.at",
@@ -317,6 +317,8 @@ const NO_WORDS_IN: [&str; 60] = [
     "sessions.merged_into",
     "sessions.title_entries",
     "sessions.spans",
+    "sessions.upkeep",
+    "upkeep_due.id",
     "sessions.created_at",
     "sessions.updated_at",
     "seen.scope",
@@ -335,15 +337,20 @@ const NO_WORDS_IN: [&str; 60] = [
     "embeddings.last",
     "purges.id",
     "purges.n",
+    "in_use.id",
+    "in_use.session",
+    "in_use.log_missed",
 ];
 
 /// Tables that hold no words at all: positions, leases, and what the index counts.
-const TABLES_WITHOUT_WORDS: [&str; 9] = [
+const TABLES_WITHOUT_WORDS: [&str; 11] = [
+    "span_pages",
     "commits",
     "leases",
     "search_messages",
     "search_scopes",
     "search_key",
+    "keyring",
     "search_terms",
     "search_index_idx",
     "search_index_config",

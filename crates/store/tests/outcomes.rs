@@ -10,11 +10,12 @@ use segue_store::files::Files;
 use segue_store::memory::Memory;
 use segue_store::sqlite::Sqlite;
 use segue_store::{Append, Error, Store, settle};
+use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command as Process, Stdio};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
+use std::sync::{Arc, Mutex};
 
 /// Loses acknowledgements: of some calls before they are made, of some behind.
 struct Losing {
@@ -87,6 +88,85 @@ async fn n2_a_store_that_never_answers_is_told_as_unknown() {
     let done = settle::append(world.store.as_ref(), append).await;
     assert!(matches!(done, Err(Error::Unknown { .. })), "{done:?}");
     assert!(world.texts(Number(1)).await.is_empty());
+}
+
+/// What becomes of calls, one after the other; behind the last one all is well.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fate {
+    /// Done, and the acknowledgement is lost.
+    Lost,
+    /// Not done, and nobody says so.
+    Dropped,
+    /// The store is away, and says that nothing was done.
+    Away,
+}
+
+struct Fated {
+    appends: Mutex<VecDeque<Fate>>,
+    questions: Mutex<VecDeque<Fate>>,
+    after: AtomicBool,
+}
+
+impl Hook for Fated {
+    fn before(&self, call: Call) -> Result<(), Error> {
+        let fates = match call {
+            Call::Append | Call::AppendMany => &self.appends,
+            Call::Appended => &self.questions,
+            _ => return Ok(()),
+        };
+        let fate = fates.lock().unwrap().pop_front();
+        self.after.store(fate == Some(Fate::Lost), SeqCst);
+        match fate {
+            Some(Fate::Dropped) => Err(lost()),
+            Some(Fate::Away) => Err(Error::unavailable("the store", "it is away")),
+            Some(Fate::Lost) | None => Ok(()),
+        }
+    }
+
+    fn after(&self, _: Call, _: usize) -> Result<(), Error> {
+        if self.after.swap(false, SeqCst) { Err(lost()) } else { Ok(()) }
+    }
+}
+
+/// After an unknown outcome only an answer counts that holds for the append whenever it was sent.
+#[tokio::test]
+async fn n2_a_store_that_is_away_says_nothing_about_what_it_did_before() {
+    use Fate::{Away, Dropped, Lost};
+    let away = [Away; 10];
+    let dropped_then_away = [&[Dropped][..], &away].concat();
+    for (appends, questions, expected, is_there) in [
+        (&[Lost][..], &away[..], None, true),
+        (&dropped_then_away, &[][..], None, false),
+        (&[Lost], &[Away, Away], Some(()), true),
+        (&[Dropped, Away, Dropped], &[Away], Some(()), true),
+        // The first answer is one: nothing was done.
+        (&[Away], &[], None, false),
+    ] {
+        for many in [false, true] {
+            // Many appends tell how many were made.
+            if many && appends[0] == Lost {
+                continue;
+            }
+            let hook = Fated {
+                appends: Mutex::new(appends.iter().copied().collect()),
+                questions: Mutex::new(questions.iter().copied().collect()),
+                after: AtomicBool::new(false),
+            };
+            let mut world = World::new(Arc::new(Hooked::new(Arc::new(Memory::default()), hook)));
+            let (append, _) = world.append_of(world.state().await, &message("hello", None)).unwrap();
+            let done = match many {
+                false => settle::append(world.store.as_ref(), append).await,
+                true => settle::append_many(world.store.as_ref(), vec![append]).await.1,
+            };
+            let what = format!("{appends:?} {questions:?} {many}: {done:?}");
+            match (expected, appends[0]) {
+                (Some(()), _) => assert!(done.is_ok(), "{what}"),
+                (None, Away) => assert!(matches!(done, Err(Error::Unavailable { .. })), "{what}"),
+                (None, _) => assert!(matches!(done, Err(Error::Unknown { .. })), "{what}"),
+            }
+            assert_eq!(world.texts(Number(1)).await.len(), usize::from(is_there), "{what}");
+        }
+    }
 }
 
 // The kills. A child process makes the appends of a fixed conversation, and is killed with SIGKILL when the commit of one

@@ -7,7 +7,7 @@ use segue_core::session::Number;
 use segue_store::conformance::{World, said};
 use segue_store::postgres::Postgres;
 use segue_store::{Error, Page, Store, settle};
-use segue_testing::postgres::{Cluster, Database, Durability, database};
+use segue_testing::postgres::{Cluster, Database, Durability, database, or_skipped};
 use segue_testing::proxy::Proxy;
 use std::sync::Arc;
 
@@ -55,7 +55,7 @@ async fn wrong_urls_are_refused_with_a_hint() {
 
 #[tokio::test]
 async fn a_wrong_password_is_never_shown() {
-    let Ok(cluster) = Cluster::with_passwords() else { return eprintln!("skipped: no PostgreSQL") };
+    let Some(cluster) = or_skipped(Cluster::with_passwords()) else { return };
     let right = cluster.url_with_password("postgres", "right");
     assert!(open(&right).scopes(&Page::first(1)).await.is_ok());
     let told = refusal(&cluster.url_with_password("postgres", "wr0ng")).await;
@@ -69,6 +69,10 @@ async fn tables_of_another_program_are_left_alone() {
     let told = refusal(database.url()).await;
     assert!(told.contains("use another database"), "{told}");
     assert_eq!(database.psql("SELECT id FROM segue_entries").unwrap(), "7");
+    // The same for the list of migrations, which others have, too.
+    database.psql("DROP TABLE segue_entries; CREATE TABLE segue_migrations (version int)").unwrap();
+    let told = refusal(database.url()).await;
+    assert!(told.contains("use another database"), "{told}");
     // A schema of its own is as good as a database of its own.
     database.psql("CREATE SCHEMA own").unwrap();
     let url = format!("{}?options=-csearch_path%3Down", database.url());
@@ -93,17 +97,17 @@ async fn ten_nodes_migrate_at_once() {
     while let Some(done) = nodes.join_next().await {
         done.unwrap();
     }
-    assert_eq!(database.psql("SELECT count(*) FROM segue_migrations").unwrap(), "1");
+    assert_eq!(database.psql("SELECT count(*) FROM segue_migrations").unwrap(), "3");
 }
 
 #[tokio::test]
 async fn an_older_node_refuses_a_newer_schema() {
     let Some(database) = database() else { return };
     world(&database).say("hello").await;
-    database.psql("INSERT INTO segue_migrations VALUES (2, '0002_later', 'x')").unwrap();
+    database.psql("INSERT INTO segue_migrations VALUES (4, '0004_later', 'x')").unwrap();
     let told = refusal(database.url()).await;
     assert!(told.contains("use a newer Segue"), "{told}");
-    database.psql("DELETE FROM segue_migrations WHERE step = 2").unwrap();
+    database.psql("DELETE FROM segue_migrations WHERE step = 4").unwrap();
     database.psql("UPDATE segue_migrations SET checksum = 'x'").unwrap();
     let told = refusal(database.url()).await;
     assert!(told.contains("is not the step that this Segue knows"), "{told}");
@@ -123,6 +127,8 @@ async fn m_d3_other_programs_cannot_change_what_was_sealed() {
         "DELETE FROM segue_segments",
         "TRUNCATE segue_entries",
         "TRUNCATE segue_segments",
+        "TRUNCATE segue_entries_p3",
+        "TRUNCATE segue_segments_p15",
         "INSERT INTO segue_entries SELECT scope, 99, segment, at, kind, nth, body, hash FROM segue_entries WHERE seq = 1",
     ] {
         let refused = database.psql(sql).unwrap_err().to_string();
@@ -130,8 +136,34 @@ async fn m_d3_other_programs_cannot_change_what_was_sealed() {
     }
     world.verify().await;
     assert_eq!(world.store.audit(None).await.unwrap(), Vec::<String>::new());
-    // Whoever owns the tables can switch the guards off; that is noticed, and so is what was changed.
+    // Whoever owns the tables can switch the guards off, also of one partition, or replace them: that is noticed.
+    for (off, on) in [
+        (
+            "ALTER TABLE segue_entries_p3 DISABLE TRIGGER segue_update",
+            "ALTER TABLE segue_entries_p3 ENABLE TRIGGER segue_update",
+        ),
+        (
+            "DROP TRIGGER segue_truncate ON segue_segments_p4",
+            "CREATE TRIGGER segue_truncate BEFORE TRUNCATE ON segue_segments_p4
+             FOR EACH STATEMENT EXECUTE FUNCTION segue_guard_truncate()",
+        ),
+        (
+            "ALTER TABLE segue_entries DETACH PARTITION segue_entries_p7",
+            "ALTER TABLE segue_entries ATTACH PARTITION segue_entries_p7 FOR VALUES WITH (MODULUS 16, REMAINDER 7)",
+        ),
+    ] {
+        database.psql(off).unwrap();
+        assert!(!world.store.audit(None).await.unwrap().is_empty(), "{off}");
+        database.psql(on).unwrap();
+        assert_eq!(world.store.audit(None).await.unwrap(), Vec::<String>::new(), "{on}");
+    }
+    // And so is what was changed.
     database.psql("ALTER TABLE segue_entries DISABLE TRIGGER segue_update").unwrap();
+    assert!(!world.store.audit(None).await.unwrap().is_empty());
+    database.psql("ALTER TABLE segue_entries ENABLE TRIGGER segue_update").unwrap();
+    database
+        .psql("CREATE OR REPLACE FUNCTION segue_guard_entry_update() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NEW; END $$")
+        .unwrap();
     assert!(!world.store.audit(None).await.unwrap().is_empty());
     database.psql("UPDATE segue_entries SET body = replace(body, 'one', 'two')").unwrap();
     let report = segue_store::verify::verify(world.store.as_ref(), &world.scope).await.unwrap();
@@ -195,9 +227,7 @@ async fn a_small_pool_is_shared_by_many() {
 /// A server that is gone is an error with a reason, and the same store goes on once it is back.
 #[tokio::test]
 async fn n3_a_server_that_crashes_loses_nothing_that_was_acknowledged() {
-    let Ok(mut cluster) = Cluster::start(Durability::Synced) else {
-        return eprintln!("skipped: no PostgreSQL");
-    };
+    let Some(mut cluster) = or_skipped(Cluster::start(Durability::Synced)) else { return };
     let name = cluster.create().unwrap();
     let mut world = World::new(open(&cluster.url(&name)));
     for n in 0..2 {

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests may do as tests do")]
 
 use segue_store::Store;
-use segue_store::conformance::{Bench, suite};
+use segue_store::conformance::{Bench, LeaseClock, suite};
 use segue_store::postgres::Postgres;
 use segue_testing::postgres::{self, Database};
 use std::sync::Arc;
@@ -19,8 +19,16 @@ impl Bench for InPostgres {
         Arc::new(Postgres::open(self.0.url()).unwrap())
     }
 
+    fn open_beside(&self) -> Option<Arc<dyn Store>> {
+        Some(self.open())
+    }
+
     fn is_durable(&self) -> bool {
         true
+    }
+
+    fn lease_clock(&self) -> LeaseClock {
+        LeaseClock::Store
     }
 }
 
@@ -51,8 +59,16 @@ impl Bench for Emptied {
         Arc::new(Postgres::open(self.0.url()).unwrap())
     }
 
+    fn open_beside(&self) -> Option<Arc<dyn Store>> {
+        Some(self.open())
+    }
+
     fn is_durable(&self) -> bool {
         true
+    }
+
+    fn lease_clock(&self) -> LeaseClock {
+        LeaseClock::Store
     }
 }
 

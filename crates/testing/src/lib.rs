@@ -3,5 +3,8 @@
 //! Nothing here is mocked: a test that needs PostgreSQL gets a cluster of its own on a free port, which is removed at the
 //! end.
 
+pub mod pooler;
 pub mod postgres;
+pub mod processes;
 pub mod proxy;
+pub mod session;

@@ -1,5 +1,6 @@
 //! A PostgreSQL cluster in a temporary folder.
 
+use crate::processes::{children, cpu_ms};
 use std::fs;
 use std::io;
 use std::net::TcpListener;
@@ -14,17 +15,25 @@ use std::time::{Duration, Instant};
 /// How long a new cluster may take until it answers.
 const READY_MAX: Duration = Duration::from_secs(60);
 
+/// How often a server whose disk is mended is started.
+const MENDED_MAX: u32 = 5;
+
 /// The user that owns everything in the cluster. It has no password: the cluster listens on the loopback address only.
 const USER: &str = "segue";
 
 /// The password of a cluster that asks for one.
 const PASSWORD: &str = "right";
 
-/// Whether a cluster asks for a password.
+/// The certificate of a cluster with TLS, signed by itself and made for `localhost`.
+pub const CERTIFICATE: &str = include_str!("../certificate/server.crt");
+const CERTIFICATE_KEY: &str = include_str!("../certificate/server.key");
+
+/// How clients get in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Access {
     Trusted,
     Password,
+    Tls,
 }
 
 /// Why a cluster could not be started.
@@ -92,17 +101,25 @@ impl Drop for Database {
     }
 }
 
-/// Makes an empty database in the cluster that the tests of this process share. Nothing if PostgreSQL cannot be had: then the
-/// reason is printed, and the test is to be left out.
+/// Makes an empty database in the cluster that the tests of this process share; see [`or_skipped`].
 pub fn database() -> Option<Database> {
     static SHARED: OnceLock<Result<Cluster, Error>> = OnceLock::new();
     let made = SHARED.get_or_init(|| Cluster::start(Durability::Fast)).as_ref();
-    let made = made.map_err(ToString::to_string).and_then(|cluster| {
+    or_skipped(made.map_err(ToString::to_string).and_then(|cluster| {
         let name = cluster.create().map_err(|error| error.to_string())?;
         Ok(Database { cluster, url: cluster.url(&name), name })
-    });
-    match made {
-        Ok(database) => Some(database),
+    }))
+}
+
+/// Returns a server that was started. Nothing if it could not be: then the reason is printed, and the test is to be left out. Where
+/// `SEGUE_SERVERS` is `required`, as in `scripts/check`, the test fails instead.
+#[allow(clippy::panic, reason = "a test that cannot be run must not look as if it had passed")]
+pub fn or_skipped<T, E: std::fmt::Display>(started: Result<T, E>) -> Option<T> {
+    match started {
+        Ok(server) => Some(server),
+        Err(why) if std::env::var_os("SEGUE_SERVERS").is_some_and(|asked| asked == "required") => {
+            panic!("{why}")
+        }
         Err(why) => {
             eprintln!("skipped: {why}");
             None
@@ -125,7 +142,7 @@ pub struct Cluster {
 
 /// The account that runs the server where we are root: PostgreSQL refuses to run as root.
 #[derive(Debug, Clone, Copy)]
-struct Owner {
+pub(crate) struct Owner {
     user: u32,
     group: u32,
 }
@@ -141,6 +158,11 @@ impl Cluster {
         Self::begin(Durability::Fast, Access::Password)
     }
 
+    /// Starts a cluster that offers TLS with [`CERTIFICATE`], and takes no other connections.
+    pub fn with_tls() -> Result<Self, Error> {
+        Self::begin(Durability::Fast, Access::Tls)
+    }
+
     fn begin(durability: Durability, access: Access) -> Result<Self, Error> {
         let bin = find_binaries().ok_or(Error::Missing)?;
         let owner = owner()?;
@@ -151,13 +173,10 @@ impl Cluster {
         }
         let mut initdb = program(&bin, "initdb", owner, folder.path());
         match access {
-            Access::Trusted => initdb.arg("--auth=trust"),
+            Access::Trusted | Access::Tls => initdb.arg("--auth=trust"),
             Access::Password => {
                 let file = folder.path().join("password");
-                fs::write(&file, PASSWORD)?;
-                if let Some(owner) = owner {
-                    chown(&file, Some(owner.user), Some(owner.group))?;
-                }
+                write_owned(&file, PASSWORD, owner)?;
                 initdb.arg("--auth=scram-sha-256").arg("--pwfile").arg(file)
             }
         };
@@ -166,6 +185,12 @@ impl Cluster {
             .arg(&data)
             .output()?;
         succeeded("initdb", &initdb)?;
+        if access == Access::Tls {
+            write_owned(&data.join("server.crt"), CERTIFICATE, owner)?;
+            write_owned(&data.join("server.key"), CERTIFICATE_KEY, owner)?;
+            write_owned(&data.join("postgresql.auto.conf"), "ssl = on\n", owner)?;
+            write_owned(&data.join("pg_hba.conf"), "hostssl all all 127.0.0.1/32 trust\n", owner)?;
+        }
         let port = free_port()?;
         let alive = watch_over(&bin, owner, folder.path())?;
         let server = spawn(&bin, owner, folder.path(), port, durability)?;
@@ -196,6 +221,12 @@ impl Cluster {
         format!("postgres://{USER}:{password}@127.0.0.1:{}/{database}", self.port)
     }
 
+    /// Returns the milliseconds of processor time that the server's processes have taken so far.
+    pub fn cpu_ms(&self) -> f64 {
+        let server = self.server.id();
+        children(server).into_iter().chain([server]).map(cpu_ms).sum()
+    }
+
     /// Returns the port on the loopback address.
     pub fn port(&self) -> u16 {
         self.port
@@ -203,13 +234,51 @@ impl Cluster {
 
     /// Runs SQL as the owner of everything and returns what it prints, unaligned, without headers.
     pub fn psql(&self, database: &str, sql: &str) -> Result<String, Error> {
-        let output = program(&self.bin, "psql", self.owner, self.folder.path())
+        self.psql_at(&self.url(database), sql)
+    }
+
+    /// Runs SQL at a URL, such as that of a pooler.
+    pub fn psql_at(&self, url: &str, sql: &str) -> Result<String, Error> {
+        let output = self
+            .program("psql")
             .args(["--no-psqlrc", "--quiet", "--tuples-only", "--no-align", "--set", "ON_ERROR_STOP=1"])
-            .args(["--host", "127.0.0.1", "--port", &self.port.to_string(), "--username", USER])
-            .args(["--dbname", database, "--command", sql])
+            .args(["--dbname", url, "--command", sql])
             .output()?;
         succeeded("psql", &output)?;
         Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+    }
+
+    pub(crate) fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    pub(crate) fn owner(&self) -> Option<Owner> {
+        self.owner
+    }
+
+    pub(crate) fn program(&self, name: &str) -> Command {
+        program(&self.bin, name, self.owner, self.folder.path())
+    }
+
+    pub(crate) fn write(&self, path: &Path, text: &str) -> Result<(), Error> {
+        write_owned(path, text, self.owner)
+    }
+
+    /// Writes a database as SQL, as a backup does.
+    pub fn dump(&self, database: &str) -> Result<String, Error> {
+        let output = self
+            .program("pg_dump")
+            .args(["--host", "127.0.0.1", "--port", &self.port.to_string(), "--username", USER, database])
+            .output()?;
+        succeeded("pg_dump", &output)?;
+        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    }
+
+    /// Reads what [`dump`](Self::dump) has written into an empty database.
+    pub fn restore(&self, database: &str, sql: &str) -> Result<(), Error> {
+        let file = self.folder.path().join("restored.sql");
+        write_owned(&file, sql, self.owner)?;
+        self.psql(database, &format!("\\i {}", file.display())).map(drop)
     }
 
     /// Stops the server at once, as a crash does, and starts it again on the same data.
@@ -219,10 +288,51 @@ impl Cluster {
         self.wait_until_ready()
     }
 
+    /// Lets every write behind the first 64 KB of a file fail, as a disk does that is full or broken: the limit for file sizes
+    /// of the server's processes is set, which PostgreSQL meets like a full disk. It needs no rights that the server's owner
+    /// has not.
+    pub fn fail_writes(&self) -> Result<(), Error> {
+        self.limit_files("65536")
+    }
+
+    /// Lets writes succeed again, and starts the server if it has given up.
+    pub fn mend_writes(&mut self, durability: Durability) -> Result<(), Error> {
+        // The server's processes come and go while it recovers.
+        for _ in 0..MENDED_MAX {
+            drop(self.limit_files("unlimited"));
+            if self.server.try_wait()?.is_some() {
+                self.server = spawn(&self.bin, self.owner, self.folder.path(), self.port, durability)?;
+            }
+            if self.wait_until_ready().is_ok() {
+                return Ok(());
+            }
+        }
+        self.wait_until_ready()
+    }
+
+    fn limit_files(&self, bytes: &str) -> Result<(), Error> {
+        let server = self.server.id();
+        // As the owner of the server: root itself may lack the right to limit somebody else's process.
+        let limit = |process: u32| {
+            let limit = format!("--fsize={bytes}:");
+            program(Path::new(""), "prlimit", self.owner, self.folder.path())
+                .args(["--pid", &process.to_string(), &limit])
+                .output()
+        };
+        // The server first: what it forks from then on inherits the limit.
+        succeeded("prlimit", &limit(server)?)?;
+        for process in children(server) {
+            // It may have ended meanwhile.
+            limit(process)?;
+        }
+        Ok(())
+    }
+
     fn wait_until_ready(&self) -> Result<(), Error> {
         let began = Instant::now();
-        while began.elapsed() < READY_MAX {
-            let asked = program(&self.bin, "psql", self.owner, self.folder.path())
+        while began.elapsed() < READY_MAX && self.runs() {
+            let asked = self
+                .program("psql")
                 .args(["--no-psqlrc", "--quiet", "--host", "127.0.0.1", "--port", &self.port.to_string()])
                 .args(["--username", USER, "--dbname", "postgres", "--command", "SELECT pg_sleep(0)"])
                 .stdout(Stdio::null())
@@ -238,9 +348,16 @@ impl Cluster {
         Err(Error::Failed { program: "postgres".to_owned(), why: log })
     }
 
+    /// Tells whether the server's process runs: what has ended and was not waited for has no command line.
+    fn runs(&self) -> bool {
+        let line = fs::read(format!("/proc/{}/cmdline", self.server.id()));
+        line.map_or(true, |line| !line.is_empty())
+    }
+
     /// Stops the server without waiting for its clients.
     fn stop(&mut self) {
-        let stopped = program(&self.bin, "pg_ctl", self.owner, self.folder.path())
+        let stopped = self
+            .program("pg_ctl")
             .args(["stop", "--mode=immediate", "--wait", "--silent", "--pgdata"])
             .arg(self.folder.path().join("data"))
             .stdout(Stdio::null())
@@ -299,13 +416,25 @@ fn spawn(
     Ok(server.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log).spawn()?)
 }
 
-fn program(bin: &Path, name: &str, owner: Option<Owner>, folder: &Path) -> Command {
+pub(crate) fn program(bin: &Path, name: &str, owner: Option<Owner>, folder: &Path) -> Command {
     let mut command = Command::new(bin.join(name));
-    command.current_dir(folder).env("LC_ALL", "C").env("PGPASSWORD", PASSWORD);
+    // Not the home of whoever runs the tests: its certificates may be unreadable for the server's account.
+    command.current_dir(folder).env("HOME", folder).env("LC_ALL", "C").env("PGPASSWORD", PASSWORD);
     if let Some(owner) = owner {
         command.uid(owner.user).gid(owner.group);
     }
     command
+}
+
+/// Writes a file that belongs to the account of the server.
+fn write_owned(path: &Path, text: &str, owner: Option<Owner>) -> Result<(), Error> {
+    use std::os::unix::fs::PermissionsExt;
+    fs::write(path, text)?;
+    fs::set_permissions(path, fs::Permissions::from_mode(0o600))?;
+    if let Some(owner) = owner {
+        chown(path, Some(owner.user), Some(owner.group))?;
+    }
+    Ok(())
 }
 
 fn succeeded(program: &str, output: &std::process::Output) -> Result<(), Error> {
@@ -358,6 +487,6 @@ fn owner() -> Result<Option<Owner>, Error> {
     Ok(find("postgres").or_else(|| find("nobody")))
 }
 
-fn free_port() -> Result<u16, Error> {
+pub(crate) fn free_port() -> Result<u16, Error> {
     Ok(TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.port())
 }

@@ -2,8 +2,8 @@
 
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 /// A proxy on a port of its own.
@@ -18,8 +18,17 @@ struct Shared {
     /// Once a client sends this, the next answer is dropped and the connection cut.
     cut_after: Mutex<Option<Vec<u8>>>,
     is_cut: AtomicBool,
-    is_partitioned: Mutex<bool>,
-    healed: Condvar,
+    gate: Mutex<Gate>,
+    opened: Condvar,
+    connections: AtomicU64,
+}
+
+/// Who may pass.
+#[derive(Debug, Default)]
+struct Gate {
+    is_partitioned: bool,
+    /// Connections with a smaller number pass nothing on, ever.
+    abandoned_below: u64,
 }
 
 impl Proxy {
@@ -57,18 +66,38 @@ impl Proxy {
 
     /// Lets nothing through, as a network that is partitioned: nothing is refused, nothing is answered.
     pub fn partition(&self) {
-        *self.shared.is_partitioned.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        self.shared.gate().is_partitioned = true;
     }
 
     /// Lets everything through again.
     pub fn heal(&self) {
-        *self.shared.is_partitioned.lock().unwrap_or_else(PoisonError::into_inner) = false;
-        self.shared.healed.notify_all();
+        self.shared.gate().is_partitioned = false;
+        self.shared.opened.notify_all();
+    }
+
+    /// Lets the connections that there are pass nothing on any more, without closing them, as a server does that has vanished.
+    /// New ones are fine.
+    pub fn abandon(&self) {
+        self.shared.gate().abandoned_below = self.shared.connections.load(Ordering::SeqCst);
+    }
+}
+
+impl Shared {
+    fn gate(&self) -> MutexGuard<'_, Gate> {
+        self.gate.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits until the connection of this number may pass something on.
+    fn wait_until_open(&self, connection: u64) {
+        let is_closed = |gate: &mut Gate| gate.is_partitioned || connection < gate.abandoned_below;
+        // A lock that is poisoned lets everything through.
+        drop(self.opened.wait_while(self.gate(), is_closed));
     }
 }
 
 fn connect(client: &TcpStream, server: SocketAddr, shared: &Arc<Shared>) {
-    wait_until_open(shared);
+    let number = shared.connections.fetch_add(1, Ordering::SeqCst);
+    shared.wait_until_open(number);
     let Ok(server) = TcpStream::connect(server) else { return drop(client.shutdown(Shutdown::Both)) };
     // Without it every statement waits for the one before to be acknowledged.
     let _ = (client.set_nodelay(true), server.set_nodelay(true));
@@ -77,7 +106,7 @@ fn connect(client: &TcpStream, server: SocketAddr, shared: &Arc<Shared>) {
     let (of_client, of_server) = (Arc::clone(&doomed), Arc::clone(&doomed));
     let (shared_in, shared_out) = (Arc::clone(shared), Arc::clone(shared));
     let requests = thread::spawn(move || {
-        pass(client_in, &server_in, &shared_in, |bytes| {
+        pass(client_in, &server_in, &shared_in, number, |bytes| {
             let mut wanted = shared_in.cut_after.lock().unwrap_or_else(PoisonError::into_inner);
             if wanted.as_ref().is_some_and(|marker| bytes.windows(marker.len()).any(|part| part == marker)) {
                 *wanted = None;
@@ -87,7 +116,7 @@ fn connect(client: &TcpStream, server: SocketAddr, shared: &Arc<Shared>) {
         });
     });
     let client_out = client;
-    pass(server, client_out, &shared_out, |_| {
+    pass(server, client_out, &shared_out, number, |_| {
         let is_doomed = of_server.load(Ordering::SeqCst);
         if is_doomed {
             shared_out.is_cut.store(true, Ordering::SeqCst);
@@ -98,20 +127,20 @@ fn connect(client: &TcpStream, server: SocketAddr, shared: &Arc<Shared>) {
 }
 
 /// Passes bytes on until one side closes, or what is asked about them says no.
-fn pass(mut from: TcpStream, mut to: &TcpStream, shared: &Shared, mut goes_on: impl FnMut(&[u8]) -> bool) {
+fn pass(
+    mut from: TcpStream,
+    mut to: &TcpStream,
+    shared: &Shared,
+    number: u64,
+    mut goes_on: impl FnMut(&[u8]) -> bool,
+) {
     let mut buffer = vec![0; 64 * 1024];
     while let Ok(count @ 1..) = from.read(&mut buffer) {
-        wait_until_open(shared);
+        shared.wait_until_open(number);
         let Some(bytes) = buffer.get(..count) else { break };
         if !goes_on(bytes) || to.write_all(bytes).is_err() {
             break;
         }
     }
     let _ = (from.shutdown(Shutdown::Both), to.shutdown(Shutdown::Both));
-}
-
-fn wait_until_open(shared: &Shared) {
-    let closed = shared.is_partitioned.lock().unwrap_or_else(PoisonError::into_inner);
-    // A lock that is poisoned lets everything through.
-    drop(shared.healed.wait_while(closed, |is_partitioned| *is_partitioned));
 }

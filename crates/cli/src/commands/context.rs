@@ -2,7 +2,7 @@
 
 use crate::Exit;
 use crate::args::Common;
-use crate::setup::{self, Absent};
+use crate::setup;
 use crate::transcript::{PrintedMessage, Transcript};
 use crate::{json, layout, out, paint};
 use segue_core::scope;
@@ -21,7 +21,7 @@ pub async fn run(
     window: Option<u64>,
     shape: Option<Shape>,
 ) -> anyhow::Result<Exit> {
-    let engine = setup::engine(common, Absent::Empty).await?;
+    let engine = setup::reader(common)?;
     let scope = &setup::scope_or_last(&engine, scope).await?;
     let counter = OpenAiTokens::new();
     let window = window.unwrap_or_else(|| engine.config().context_window_for(scope, None));

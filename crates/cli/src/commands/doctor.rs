@@ -7,6 +7,7 @@ use segue_engine::Engine;
 use segue_engine::config::{Config, ControlModel};
 use segue_engine::models::Client;
 use segue_engine::pins::Host as _;
+use segue_store::encryption::Status;
 use segue_store::{Location, private};
 use serde::Serialize;
 use serde_json::json;
@@ -85,7 +86,11 @@ async fn store(config: &Config) -> Vec<Check> {
         return vec![Check { what, verdict: Verdict::Note, told }];
     }
     let looked = async {
-        let engine = Engine::open(setup::open(&config.store_url)?, config.clone()).await?;
+        let engine = Engine::open_to_read(setup::open(config)?, config.clone());
+        let encryption = match engine.store().encryption() {
+            Some(encryption) => Some(encryption.status().await?),
+            None => None,
+        };
         let problems = engine.store().audit(None).await?;
         let scopes = engine.every_scope().await?;
         let mut aside = Vec::new();
@@ -94,18 +99,26 @@ async fn store(config: &Config) -> Vec<Check> {
                 aside.extend(quarantine.problems(scope).await?);
             }
         }
-        anyhow::Ok((problems, scopes.len(), aside))
+        anyhow::Ok((problems, scopes.len(), aside, encryption))
     };
     match looked.await {
         Err(error) => bad(crate::sentence(&error)),
-        Ok((problems, scopes, aside)) => {
+        Ok((problems, scopes, aside, encryption)) => {
             let mut checks = vec![
                 Check::of(what, Verdict::Bad, problems, format!("{location}, scopes: {scopes}")),
                 Check::of("set aside", Verdict::Bad, aside, "nothing"),
             ];
+            checks.extend(encryption.map(|status| Check::fine("encryption", encrypted(&status))));
             checks.extend(rights(config, &location));
             checks
         }
+    }
+}
+
+fn encrypted(status: &Status) -> String {
+    match status {
+        Status::Off => "off".to_owned(),
+        Status::On { master, data_keys } => format!("on, master key {master}, data keys: {data_keys}"),
     }
 }
 
@@ -116,8 +129,9 @@ fn rights(config: &Config, location: &Location) -> Option<Check> {
         Location::Files(folder) => Some(folder.join("sessions")),
         Location::Memory | Location::Postgres(_) => None,
     };
-    let memory = config.memory_dir.as_deref().map(|dir| setup::expand(Path::new(dir)).join("MEMORY.md"));
-    let places = store.into_iter().chain(memory).chain(setup::history_file());
+    let memory = config.memory_dir.as_deref().map(|dir| Path::new(dir).join("MEMORY.md"));
+    let key = config.store_key_file.as_deref().map(|file| setup::expand(Path::new(file)));
+    let places = store.into_iter().chain(memory).chain(setup::history_file()).chain(key);
     let wider = places.flat_map(|path| private::wider(&path, RIGHTS_TOLD_MAX));
     let told = wider.map(|(path, mode)| {
         format!("others may read or write {} (mode {mode:o}): `chmod go= {}`", path.display(), path.display())
@@ -149,7 +163,7 @@ fn models(config: &Config) -> Check {
     }
     let names = config.models.keys().map(String::as_str).collect::<Vec<_>>();
     let control = match &config.agents.control_model {
-        ControlModel::Builtin => "the built-in classifier decides alone".to_owned(),
+        ControlModel::Builtin => "the built-in judgement decides alone".to_owned(),
         ControlModel::Named(name) => format!("{name} helps to decide"),
     };
     let fine = match names.is_empty() {

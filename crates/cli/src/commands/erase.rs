@@ -1,6 +1,5 @@
 //! `segue erase`: what a message, a session or a person says goes, and the proof still holds.
 
-use super::memory::MemoryFile;
 use super::sessions;
 use crate::args::{Common, Erase};
 use crate::setup::{self, Absent};
@@ -8,8 +7,7 @@ use crate::{Exit, json, layout, out};
 use anyhow::Context as _;
 use segue_core::entry::{Bytes, Seq};
 use segue_core::scope;
-use segue_core::session::Number;
-use segue_engine::{Engine, Erasure};
+use segue_engine::{Engine, Erasure, Request};
 use segue_store::QuarantinedFile;
 use serde_json::{Value, json};
 
@@ -42,7 +40,7 @@ pub async fn run(common: &Common, what: Erase) -> anyhow::Result<Exit> {
         }
     }
     if let (Some(scope), Some(number), false) = (&what.scope, what.session, common.json) {
-        sessions::delete::tell(&engine, &*engine.state(scope).await?, &[Number(number)]).await?;
+        sessions::delete::tell(&engine, &*engine.state(scope).await?, &[number]).await?;
     }
     let done = if what.dry_run { tell(common, &found)? } else { erase(common, &engine, &found).await? };
     for sentence in &found.unseen {
@@ -72,9 +70,7 @@ async fn erase(common: &Common, engine: &Engine, found: &Erasure) -> anyhow::Res
         forget_beside(engine, scope).await?;
     }
     if !found.entries.is_empty() && !engine.purge().await {
-        out::refused(
-            "what was erased is not gone from the store's files yet: the next `segue` command on this store finishes it",
-        );
+        out::refused(sessions::UNFINISHED);
         exit = Exit::No;
     }
     for (scope, count) in &found.unknown {
@@ -131,9 +127,7 @@ async fn erase_in(
 /// Deletes what stands beside the store and tells what was said in a scope: lines of `MEMORY.md`, and the history of lines
 /// that were typed into chats.
 pub async fn forget_beside(engine: &Engine, scope: &scope::Key) -> anyhow::Result<()> {
-    if let Some(file) = MemoryFile::of(engine) {
-        file.reconcile(scope, &engine.memories(scope).await?)?;
-    }
+    engine.forget_in_memory_file(scope).await?;
     forget_typed()
 }
 
@@ -167,13 +161,21 @@ async fn of_scope(engine: &Engine, scope: &scope::Key, what: &Erase) -> anyhow::
                 None => out::warning(format!("there is no message {seq} in {scope}")),
             }
         }
+        if what.dry_run
+            && !there.is_empty()
+            && let Some(refused) =
+                engine.would_refuse(scope, engine.now(), &Request::Erase(there.clone())).await?
+        {
+            out::refused(sessions::for_shell(scope, &refused));
+            there.clear();
+        }
         let entries = if there.is_empty() { Vec::new() } else { vec![(scope.clone(), there)] };
         return Ok(Erasure { entries, ..Erasure::default() });
     };
-    if !state.sessions.contains_key(&Number(number)) {
+    if !state.sessions.contains_key(&number) {
         anyhow::bail!("there is no session {number}: `segue sessions list {scope}` shows those there are");
     }
-    Ok(engine.to_erase_in(&state, Number(number)).await?)
+    Ok(engine.to_erase_in(&state, number).await?)
 }
 
 fn place(copy: &QuarantinedFile) -> String {
@@ -212,7 +214,11 @@ fn tell(common: &Common, found: &Erasure) -> anyhow::Result<Exit> {
         return Ok(Exit::Done);
     }
     for (scope, entries) in &found.entries {
-        out::line(format!("{scope}: {} would be erased", entries.len()))?;
+        let noun = if entries.len() == 1 { "entry" } else { "entries" };
+        out::line(format!(
+            "{scope}: {} {noun} would be erased (messages, and what was made of them)",
+            entries.len()
+        ))?;
     }
     if found.entries.is_empty() && found.theirs.is_empty() {
         out::line("Nothing would be erased.")?;

@@ -1,11 +1,11 @@
-//! `segue eval`: how right, how honest and how quick the built-in classifier is.
+//! `segue eval`: how right, how honest and how quick the built-in judgement is.
 
 use crate::args::{Common, Eval};
 use crate::{Exit, json, out};
 use anyhow::{Context as _, bail};
 use indicatif::{ProgressBar, ProgressStyle};
-use segue_signals::Classifier;
-use segue_signals::eval::{self, Dataset, Meaning, Report, Split};
+use segue_signals::eval::{Dataset, Measured, Report};
+use segue_signals::judge::Embedder;
 use serde_json::json;
 use std::fs;
 use std::io::IsTerminal;
@@ -13,9 +13,11 @@ use std::path::Path;
 use std::time::Instant;
 
 pub fn run(common: &Common, options: &Eval) -> anyhow::Result<Exit> {
-    let sets = options.files.iter().map(|file| read(file, options)).collect::<anyhow::Result<Vec<_>>>()?;
+    let sets = options.files.iter().map(|file| read(file)).collect::<anyhow::Result<Vec<_>>>()?;
     let begun = Instant::now();
-    let classifier = Classifier::builtin()?;
+    let embedder = Embedder::default();
+    // The encoder is unpacked when it is first asked.
+    let _ = embedder.embed("hello");
     let loaded = begun.elapsed();
     let dialogues: usize = sets.iter().map(|set| set.dialogues.len()).sum();
     let bar = if std::io::stderr().is_terminal() && !common.json {
@@ -25,17 +27,22 @@ pub fn run(common: &Common, options: &Eval) -> anyhow::Result<Exit> {
         ProgressBar::hidden()
     };
     let mut clock = || begun.elapsed();
-    let mut reports = Vec::new();
+    let (mut reports, mut all) = (Vec::new(), Measured::default());
     for set in &sets {
-        reports.extend(eval::evaluate(&classifier, set, &mut clock, &mut || bar.inc(1)));
+        let mut measured = Measured::default();
+        for dialogue in &set.dialogues {
+            measured.add(&embedder, dialogue, &mut clock);
+            bar.inc(1);
+        }
+        reports.extend(measured.report(&set.name));
+        all.join(&measured);
     }
     bar.finish_and_clear();
-    if reports.is_empty() {
+    let Some(pooled) = all.report("all") else {
         bail!("no turn in these files could be judged: a dialogue needs a user's turn after its first one");
-    }
-    let pooled = eval::pool(&reports);
+    };
     if common.json {
-        json::print(&json!({ "load_ms": loaded.as_secs_f64() * 1e3, "sets": reports, "pooled": pooled }))?;
+        json::print(&json!({ "load_ms": loaded.as_secs_f64() * 1e3, "sets": reports, "pooled": [pooled] }))?;
     } else {
         print(&reports, &pooled)?;
         out::line(format!("loaded in {:.1} ms", loaded.as_secs_f64() * 1e3))?;
@@ -43,50 +50,30 @@ pub fn run(common: &Common, options: &Eval) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// A set's meaning is its folder's name, unless it is said; labelled conversations are sessions.
-fn read(file: &Path, options: &Eval) -> anyhow::Result<Dataset> {
+fn read(file: &Path) -> anyhow::Result<Dataset> {
     let shown = file.display();
     let text = fs::read_to_string(file).with_context(|| format!("{shown} cannot be read: check the path"))?;
-    let folder = file.parent().and_then(Path::file_name).and_then(|name| name.to_str());
-    let meaning = options
-        .output
-        .map(Into::into)
-        .or_else(|| folder.and_then(Meaning::from_folder))
-        .unwrap_or(Meaning::Session);
-    let name = file.file_name().and_then(|name| name.to_str()).unwrap_or("set");
-    let name = name.split('.').next().unwrap_or(name);
+    let part = |path: Option<&std::ffi::OsStr>| path.and_then(|name| name.to_str()).map(str::to_owned);
+    let name = part(file.file_name()).unwrap_or_default();
+    let name = name.split('.').next().unwrap_or("set");
     // Two files of one name in two folders are two sets.
-    let name = match folder {
-        Some(folder) if Meaning::from_folder(folder).is_none() => format!("{folder}/{name}"),
-        _ => name.to_owned(),
+    let name = match part(file.parent().and_then(Path::file_name)) {
+        Some(folder) => format!("{folder}/{name}"),
+        None => name.to_owned(),
     };
-    Dataset::parse(&name, meaning, Split::Dev, &text).with_context(|| format!("{shown} cannot be used"))
+    Dataset::parse(&name, &text).with_context(|| format!("{shown} cannot be used"))
 }
 
-fn print(reports: &[Report], pooled: &[Report]) -> anyhow::Result<()> {
+fn print(reports: &[Report], pooled: &Report) -> anyhow::Result<()> {
     out::line(format!(
-        "{:18} {:8} {:>6} {:>6} {:>6} {:>6} {:>6} {:>6} {:>6} {:>8} {:>8} {:>8} {:>8} {:>8}",
-        "set",
-        "output",
-        "turns",
-        "P",
-        "R",
-        "F1",
-        "Pk",
-        "WD",
-        "ECE",
-        "abstain",
-        "inside",
-        "outside",
-        "p50 µs",
-        "p99 µs",
+        "{:24} {:>6} {:>6} {:>6} {:>6} {:>6} {:>6} {:>6} {:>8} {:>9} {:>9}",
+        "set", "turns", "P", "R", "F1", "Pk", "WD", "ECE", "unknown", "p50 µs", "p99 µs",
     ))?;
-    for report in reports.iter().chain(pooled) {
+    for report in reports.iter().chain([pooled]) {
         let micro = |ns: u64| ns as f64 / 1e3;
         out::line(format!(
-            "{:18} {:8} {:6} {:6.3} {:6.3} {:6.3} {:6.3} {:6.3} {:6.3} {:7.1}% {:8.3} {:8.3} {:8.1} {:8.1}",
+            "{:24} {:6} {:6.3} {:6.3} {:6.3} {:6.3} {:6.3} {:6.3} {:7.1}% {:9.1} {:9.1}",
             report.set,
-            report.output,
             report.decisions,
             report.precision,
             report.recall,
@@ -94,15 +81,10 @@ fn print(reports: &[Report], pooled: &[Report]) -> anyhow::Result<()> {
             report.pk,
             report.window_diff,
             report.calibration_error,
-            report.abstain_rate * 100.0,
-            report.inside.precision(),
-            report.outside.precision(),
+            report.unknown_rate * 100.0,
             micro(report.times.p50_ns),
             micro(report.times.p99_ns),
         ))?;
     }
-    out::line(
-        "inside, outside: precision of boundaries inside and outside of the abstain band (0.3 to 0.7)",
-    )?;
     Ok(())
 }

@@ -5,23 +5,27 @@ use super::sessions::show::missing;
 use crate::args::Common;
 use crate::port_args::ExportFormat;
 use crate::sessions_args::SessionArg;
-use crate::setup::{self, Absent};
+use crate::setup;
 use crate::{Exit, json, layout, out};
 use anyhow::Context as _;
 use jiff::tz::TimeZone;
 use segue_core::session::Title;
-use segue_engine::history::{Listed, Told};
+use segue_engine::history::{Listed, StoredMessage};
 use segue_engine::pins::Carried;
 use segue_engine::port::writing::{self, LostPart, Outgoing, Written};
 use serde_json::{Value, json};
 
 pub async fn run(common: &Common, key: Option<&SessionArg>, format: ExportFormat) -> anyhow::Result<Exit> {
-    let engine = setup::engine(common, Absent::Empty).await?;
+    let engine = setup::reader(common)?;
     let key = &setup::session_or_latest(&engine, key).await?;
     let state = engine.state(&key.scope).await?;
     let Some(session) = state.live(key.number) else { return Err(missing(key).into()) };
     let listed = engine.describe(&state, key.number).await?;
-    let messages = engine.all_messages(&state, key.number).await?;
+    let mut messages = engine.all_messages(&state, key.number).await?;
+    // Only our own form can say that a message is a summary.
+    if format != ExportFormat::Segue {
+        messages = messages.into_iter().map(StoredMessage::as_data).collect();
+    }
     match format {
         ExportFormat::Segue => {
             let pins = engine.pins_with_texts(&state, key.number).await?;
@@ -34,11 +38,13 @@ pub async fn run(common: &Common, key: Option<&SessionArg>, format: ExportFormat
             elsewhere(writing::codex, &listed, &messages)?;
         }
         ExportFormat::Openai => {
-            for told in messages.iter().filter(|told| told.message.is_none()) {
-                out::warning(format!("message {}: {}", told.seq, LostPart::Erased));
+            for stored in messages.iter().filter(|stored| stored.message.is_none()) {
+                out::warning(format!("message {}: {}", stored.seq, LostPart::Erased));
             }
-            let said =
-                messages.into_iter().filter_map(|told| Some((told.role, told.message?))).collect::<Vec<_>>();
+            let said = messages
+                .into_iter()
+                .filter_map(|stored| Some((stored.role, stored.message?)))
+                .collect::<Vec<_>>();
             let (chat, left_out) = json::paired(&said);
             json::print(&json!({ "messages": chat }))?;
             for left in left_out {
@@ -53,9 +59,14 @@ pub async fn run(common: &Common, key: Option<&SessionArg>, format: ExportFormat
 }
 
 /// Writes a session as another program keeps its own; what has no place there is said.
-fn elsewhere(write: fn(&Outgoing<'_>) -> Written, listed: &Listed, messages: &[Told]) -> anyhow::Result<()> {
+fn elsewhere(
+    write: fn(&Outgoing<'_>) -> Written,
+    listed: &Listed,
+    messages: &[StoredMessage],
+) -> anyhow::Result<()> {
     let folder = std::env::current_dir().context("the current folder cannot be found")?;
-    let messages = messages.iter().map(|told| (told.seq, told.at, told.role, told.message.as_ref()));
+    let messages =
+        messages.iter().map(|stored| (stored.seq, stored.at, stored.role, stored.message.as_ref()));
     let outgoing =
         Outgoing { id: listed.session_id, folder: &folder.to_string_lossy(), messages: messages.collect() };
     let written = write(&outgoing);
@@ -72,7 +83,7 @@ fn own(
     listed: &Listed,
     title: Option<&Title>,
     pins: Option<&Carried>,
-    messages: &[Told],
+    messages: &[StoredMessage],
 ) -> anyhow::Result<()> {
     let mut header = json!({
         "segue": 1,
@@ -86,9 +97,9 @@ fn own(
         fields.insert("pins".into(), serde_json::to_value(pins)?);
     }
     json::print(&header)?;
-    for told in messages {
-        let Some(message) = &told.message else { continue };
-        let mut line = json!({ "seq": told.seq, "at": told.at.to_string(), "role": told.role.name() });
+    for stored in messages {
+        let Some(message) = &stored.message else { continue };
+        let mut line = json!({ "seq": stored.seq, "at": stored.at.to_string(), "role": stored.role.name() });
         if let (Value::Object(fields), Value::Object(said)) = (&mut line, serde_json::to_value(message)?) {
             fields.extend(said.into_iter().filter(|(name, _)| name != "given_at"));
         }
@@ -97,13 +108,13 @@ fn own(
     Ok(())
 }
 
-fn markdown(listed: &Listed, messages: &[Told], zone: &TimeZone) -> anyhow::Result<()> {
+fn markdown(listed: &Listed, messages: &[StoredMessage], zone: &TimeZone) -> anyhow::Result<()> {
     let time = |at| layout::time(at, zone);
     out::line(format!("# {}\n", title(listed)))?;
     out::line(format!("`{}` · {}", listed.key, time(listed.created_at)))?;
-    for told in messages {
-        out::line(format!("\n**{}** · {}\n", told.role, time(told.at)))?;
-        match &told.message {
+    for stored in messages {
+        out::line(format!("\n**{}** · {}\n", stored.role, time(stored.at)))?;
+        match &stored.message {
             None => out::line("*(erased)*")?,
             Some(message) => {
                 if !message.text.is_empty() {

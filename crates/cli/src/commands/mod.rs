@@ -10,7 +10,9 @@ mod erase;
 mod eval;
 mod export;
 mod import;
+mod keys;
 mod memory;
+mod move_store;
 mod recall;
 pub mod replay;
 mod retention;
@@ -19,6 +21,7 @@ pub mod serve;
 mod sessions;
 mod task;
 mod token;
+mod transfer;
 mod trust;
 mod verify;
 mod why;
@@ -52,8 +55,13 @@ pub async fn run(args: Args) -> anyhow::Result<Exit> {
         }
         Command::Serve(serve) => Box::pin(serve::run(&common, &serve)).await,
         Command::Token(verb) => token::run(&common, verb).await,
-        Command::Backup { to } => backup::backup(&common, &to).await,
+        Command::Keys(verb) => keys::run(&common, verb).await,
+        Command::Backup { to, plain } => {
+            let form = if plain { backup::Form::Plain } else { backup::Form::Same };
+            backup::backup(&common, &to, form).await
+        }
         Command::Restore { from } => backup::restore(&common, &from).await,
+        Command::Move(options) => Box::pin(move_store::run(&common, &options)).await,
         Command::Config(verb) => config::run(&common, &verb),
         Command::Trust { folder, off } => trust::run(&common, &folder, off),
         Command::Eval(options) => eval::run(&common, &options),

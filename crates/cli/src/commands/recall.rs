@@ -1,7 +1,7 @@
 //! `segue recall` and `segue search`: what earlier sessions say about something.
 
 use crate::args::{Common, Recalling};
-use crate::setup::{self, Absent};
+use crate::setup;
 use crate::{Exit, json, layout, out, paint};
 use segue_engine::Engine;
 use segue_engine::recall::{Fragment, Neighbour, Recall, Recalled};
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 /// Recalls from one scope.
 pub async fn run(common: &Common, options: &Recalling) -> anyhow::Result<Exit> {
-    let engine = setup::engine(common, Absent::Empty).await?;
+    let engine = setup::reader(common)?;
     let recall = Recall {
         count_max: options.count,
         tokens_max: options.tokens,
@@ -27,7 +27,7 @@ pub async fn run(common: &Common, options: &Recalling) -> anyhow::Result<Exit> {
 
 /// Searches all scopes, for the operator.
 pub async fn search(common: &Common, query: &str, limit: usize) -> anyhow::Result<Exit> {
-    let engine = setup::engine(common, Absent::Empty).await?;
+    let engine = setup::reader(common)?;
     let found = engine.search(query, limit).await?;
     if found.fragments.is_empty() && !common.json {
         out::line("Nothing about that was found.")?;

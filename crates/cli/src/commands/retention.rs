@@ -1,6 +1,6 @@
 //! `segue retention`: sessions that go by themselves, once that was announced.
 
-use super::memory;
+use super::{erase, memory, sessions};
 use crate::args::Common;
 use crate::retention_args::Retention as Verb;
 use crate::setup::{self, Absent};
@@ -9,14 +9,16 @@ use segue_core::Timestamp;
 use segue_core::scope;
 use segue_core::session::Key;
 use segue_engine::Engine;
-use segue_engine::retention::{Going, Retained};
+use segue_engine::retention::{DeletionCandidate, Retained};
 use serde_json::{Value, json};
 
 pub async fn run(common: &Common, verb: Verb) -> anyhow::Result<Exit> {
-    let engine = setup::engine(common, Absent::Empty).await?;
     match verb {
-        Verb::List { scope } => list(common, &engine, scope).await,
-        Verb::Work { scope, dry_run } => work(common, &engine, scope, dry_run).await,
+        Verb::List { scope } => list(common, &setup::reader(common)?, scope).await,
+        Verb::Work { scope, dry_run: true } => work(common, &setup::reader(common)?, scope, true).await,
+        Verb::Work { scope, dry_run: false } => {
+            work(common, &setup::engine(common, Absent::Empty).await?, scope, false).await
+        }
     }
 }
 
@@ -67,13 +69,21 @@ async fn work(
         };
         all.push((scope, done));
     }
+    for (scope, _) in all.iter().filter(|(_, done)| !dry_run && !done.goes.is_empty()) {
+        erase::forget_beside(engine, scope).await?;
+    }
+    let is_finished = all.iter().all(|(_, done)| dry_run || done.goes.is_empty()) || engine.purge().await;
+    if !is_finished {
+        out::refused(sessions::UNFINISHED);
+    }
+    let exit = if is_finished { Exit::Done } else { Exit::No };
     let touched = |done: &Retained| {
         !(done.goes.is_empty() && done.announced.is_empty() && done.waits.is_empty() && done.stays.is_empty())
     };
     all.retain(|(_, done)| touched(done));
     if common.json {
         json::print(&all.iter().map(shape).collect::<Vec<Value>>())?;
-        return Ok(Exit::Done);
+        return Ok(exit);
     }
     if all.is_empty() {
         out::line("Nothing is past what is kept.")?;
@@ -83,7 +93,7 @@ async fn work(
         let zone = engine.config().time_zone_for(scope, None);
         let date = |at: Timestamp| layout::time(at, &zone);
         out::line(paint::strong(scope))?;
-        let key = |going: &Going| Key::new(scope.clone(), going.session);
+        let key = |going: &DeletionCandidate| Key::new(scope.clone(), going.session);
         for going in &done.goes {
             out::line(format!("  {} {would}dropped (past its {})", key(going), going.past.name()))?;
         }
@@ -98,12 +108,12 @@ async fn work(
             out::line(format!("  {} stays after all", Key::new(scope.clone(), *number)))?;
         }
     }
-    Ok(Exit::Done)
+    Ok(exit)
 }
 
 fn shape((scope, done): &(scope::Key, Retained)) -> Value {
     let key = |number| Key::new(scope.clone(), number).to_string();
-    let one = |going: &Going, due: Option<Timestamp>| {
+    let one = |going: &DeletionCandidate, due: Option<Timestamp>| {
         json!({
             "session": key(going.session),
             "past": going.past.name(),

@@ -3,15 +3,15 @@
 use crate::Exit;
 use crate::args::Common;
 use crate::layout::{padded, time};
-use crate::setup::{self, Absent};
+use crate::setup;
 use crate::{json, out, paint};
 use segue_core::session::Key;
-use segue_store::{Page, ScopePage, ScopeRow};
+use segue_store::{Page, ScopePage, ScopeRow, redacted};
 use serde_json::{Value, json};
 use unicode_width::UnicodeWidthStr;
 
 pub async fn run(common: &Common, limit: usize) -> anyhow::Result<Exit> {
-    let engine = setup::engine(common, Absent::Empty).await?;
+    let engine = setup::reader(common)?;
     let ScopePage { rows, next } = engine.store().scopes(&Page::first(limit)).await?;
     if common.json {
         json::print(&rows.iter().map(row).collect::<Vec<Value>>())?;
@@ -19,7 +19,7 @@ pub async fn run(common: &Common, limit: usize) -> anyhow::Result<Exit> {
     }
     if rows.is_empty() {
         let url = Some(&engine.config().store_url).filter(|url| !url.starts_with("memory:"));
-        let fills = url.map(|url| format!(" `segue replay FILE --store {url}` fills it."));
+        let fills = url.map(|url| format!(" `segue chat --store {}` begins a conversation.", redacted(url)));
         out::line(format!("The store is empty.{}", fills.unwrap_or_default()))?;
         return Ok(Exit::Done);
     }

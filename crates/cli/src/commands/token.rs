@@ -90,8 +90,12 @@ fn when(text: &str, now: Timestamp) -> anyhow::Result<Timestamp> {
     if let Ok(at) = text.parse() {
         return Ok(at);
     }
+    // The end of a day is where the next one begins.
+    if let Ok(day) = text.parse::<jiff::civil::Date>() {
+        return Ok(day.tomorrow()?.to_zoned(jiff::tz::TimeZone::UTC)?.timestamp());
+    }
     let span: jiff::Span = text.parse().with_context(|| {
-        format!("'{text}' is no time: write a length such as 90d, or 2027-01-01T00:00:00Z")
+        format!("'{text}' is no time: write a length such as 90d, a day such as 2027-01-01, or 2027-01-01T00:00:00Z")
     })?;
     let duration = span.to_duration(jiff::SpanRelativeTo::days_are_24_hours())?;
     Ok(now.checked_add(duration)?)

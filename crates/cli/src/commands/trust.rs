@@ -1,4 +1,4 @@
-//! `segue trust`: lets the configuration of a folder decide where words and keys go.
+//! `segue trust`: lets the configuration of a folder decide everything.
 
 use crate::args::Common;
 use crate::{Exit, json, out, trust};
@@ -18,7 +18,7 @@ pub fn run(common: &Common, folder: &Path, off: bool) -> anyhow::Result<Exit> {
     match common.json {
         true => json::print(&json!({ "folder": folder, "trusted": true }))?,
         false => out::line(format!(
-            "{}: its segue.toml may now name models, keys, stores and paths outside of it.",
+            "{}: its segue.toml may now set everything: models, keys, stores, what is deleted, what agents are told.",
             folder.display()
         ))?,
     }

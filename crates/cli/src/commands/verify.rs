@@ -1,7 +1,7 @@
 //! `segue verify`: is the log what was written?
 
 use crate::args::Common;
-use crate::setup::{self, Absent};
+use crate::setup;
 use crate::{Exit, json, layout, out, paint};
 use anyhow::bail;
 use indicatif::ProgressBar;
@@ -34,7 +34,7 @@ pub async fn run(common: &Common, scope: Option<scope::Key>) -> anyhow::Result<E
 }
 
 async fn check(common: &Common, scope: Option<scope::Key>, found: &mut Found) -> anyhow::Result<()> {
-    let engine = setup::engine(common, Absent::Empty).await?;
+    let engine = setup::reader(common)?;
     if let Some(scope) = scope {
         engine.state(&scope).await?;
         return found.check(&engine, &scope).await;
@@ -45,7 +45,7 @@ async fn check(common: &Common, scope: Option<scope::Key>, found: &mut Found) ->
     } else {
         ProgressBar::hidden()
     };
-    let mut page = Page::first(SCOPES_MAX);
+    let mut page = Page::by_key(SCOPES_MAX);
     loop {
         let scopes = engine.store().scopes(&page).await?;
         for row in &scopes.rows {

@@ -1,14 +1,14 @@
 //! `segue why`: why the last messages went where they went.
 
 use crate::args::Common;
-use crate::setup::{self, Absent};
+use crate::setup;
 use crate::{Exit, json, layout, out, paint};
 use segue_core::scope;
 use segue_engine::words;
 use serde_json::Value;
 
 pub async fn run(common: &Common, scope: Option<&scope::Key>, last: usize) -> anyhow::Result<Exit> {
-    let engine = setup::engine(common, Absent::Empty).await?;
+    let engine = setup::reader(common)?;
     let scope = &setup::scope_or_last(&engine, scope).await?;
     let state = engine.state(scope).await?;
     let explained = engine.why(&state, last).await?;

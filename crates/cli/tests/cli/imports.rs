@@ -435,3 +435,28 @@ fn x12_long_results_are_cut_and_no_session_is_pruned() {
     assert!(eighth.contains("[segue: cut off here; the whole is in the file that was imported]"));
     world.run(&["verify"]).expect_code(0);
 }
+
+/// Issue 16, row 19: what would have to be in memory as a whole is bounded, and refused with the setting's name.
+#[test]
+fn what_does_not_fit_into_memory_is_refused() {
+    let world = World::new()
+        .variable("SEGUE_STORE_URL", "sqlite:log.db")
+        .variable("SEGUE_LIMITS_IMPORT_BYTES_MAX", "2000");
+    let message = |n: usize| format!(r#"{{"role":"user","content":"message {n}, which is not very long"}}"#);
+    let list = (0..100).map(message).collect::<Vec<_>>();
+    world.file("whole.json", format!("{{\n\"messages\": [\n{}\n]}}", list.join(",\n")));
+    world.file("lines.jsonl", list.join("\n"));
+    for args in [&["import", "whole.json", "--format", "openai"][..], &["import", "whole.json"]] {
+        let refused = world.run(args).expect_code(2);
+        assert!(refused.err.contains("limits.import_bytes_max"), "{}", refused.err);
+    }
+    let input = list.join("\n");
+    let refused = world.run_with(&["import", "-", "--format", "openai"], input.as_bytes()).expect_code(2);
+    assert!(refused.err.contains("limits.import_bytes_max"), "{}", refused.err);
+    // Lines are read in parts, however many there are.
+    let taken = world
+        .run(&["import", "lines.jsonl", "--format", "openai", "--scope", "s", "--json"])
+        .expect_code(0)
+        .json();
+    assert_eq!(taken["taken"], 100);
+}

@@ -38,3 +38,21 @@ fn p11_memory_from_end_to_end() {
         assert!(left.contains("Graz") && !left.contains("nuts"));
     }
 }
+
+/// What is forgotten goes from the file, also where somebody edited its line.
+#[test]
+fn p11_an_edited_line_goes_with_what_is_forgotten() {
+    let world = World::new();
+    world.file("talk.jsonl", TALK);
+    world.file("segue.toml", "[store]\nurl = \"sqlite:log.db\"\n[memory]\ndir = \"memory\"\n");
+    world.run(&["replay", "talk.jsonl", "--store", "sqlite:log.db"]).expect_code(0);
+    world.run(&["memory", "work"]).expect_code(0);
+    let file = fs::read_to_string(world.path("memory/MEMORY.md")).unwrap();
+    fs::write(world.path("memory/MEMORY.md"), file.replace("allergic to nuts", "allergic to NUTS, badly"))
+        .unwrap();
+    let listed = world.run(&["memory", "list", "--json"]).json();
+    let number = listed[1]["number"].to_string();
+    world.run(&["memory", "forget", "agent:main:cli:direct:me", &number]).expect_code(0);
+    let left = fs::read_to_string(world.path("memory/MEMORY.md")).unwrap();
+    assert!(left.contains("Graz") && !left.contains("NUTS"), "{left}");
+}

@@ -1,6 +1,6 @@
 //! `segue replay`: the black box.
 
-use crate::world::{ME, TALK, World, check};
+use crate::world::{DURABLE, ME, TALK, World, check};
 use serde_json::{Value, json};
 
 /// Every field that DESIGN.md names, in every object, and one object for each line, in order.
@@ -198,4 +198,28 @@ fn no_colours_in_a_pipe() {
     assert_eq!(run("TERM", "xterm-256color"), plain);
     assert_eq!(run("CLICOLOR", "1"), plain);
     assert!(run("FORCE_COLOR", "1").contains("\u{1b}["));
+}
+
+/// Issue 16, row 13: a stamp of the year 9999 in a recorded conversation does not stop the clock of a scope that is kept.
+#[test]
+fn a_stamp_far_ahead_does_not_stop_the_clock_of_a_store() {
+    let line = |at: &str, text: &str| format!(r#"{{"at":"{at}","scope":"{ME}","text":"{text}"}}"#) + "\n";
+    let talk = line("2026-03-01T10:00:00Z", "one")
+        + &line("9998-01-01T00:00:00Z", "far")
+        + &line("2026-03-01T10:05:00Z", "two");
+    for store in DURABLE {
+        let world = World::new();
+        world.file("talk.jsonl", &talk);
+        world.run(&["replay", "talk.jsonl", "--store", store]).expect_code(0);
+        let shown = world.run(&["sessions", "list", ME, "--store", store, "--json"]).expect_code(0).json();
+        let updated: Vec<&str> =
+            shown.as_array().unwrap().iter().map(|s| s["updated_at"].as_str().unwrap()).collect();
+        assert!(updated.iter().all(|at| at.starts_with("2026-03-01T10:0")), "{updated:?}");
+        world.run(&["verify", "--store", store]).expect_code(0);
+    }
+    // What is kept nowhere runs at its own times.
+    let world = World::new();
+    world.file("talk.jsonl", &talk);
+    let played = world.run(&["replay", "talk.jsonl", "--json"]).expect_code(0).json_lines();
+    assert_eq!(played[1]["action"], "new");
 }

@@ -3,11 +3,12 @@
 
 use super::{Decided, DecisionBuilder, MessageSignals, Verdict, task};
 use crate::decision::{Action, Cause, Reason};
-use crate::entry::{Body, Branched, Moved, Resumed, Seq, Spoken};
-use crate::extras::Question;
+use crate::entry::{Body, Branched, CommandBy, Moved, Resumed, Seq, Spoken};
+use crate::extras::PendingQuestion;
 use crate::message::Message;
 use crate::notice::{Notice, Summary};
 use crate::observed::{Answer, Observed};
+use crate::policy::QuestionMode;
 use crate::refusal::Refusal;
 use crate::span::Side;
 
@@ -23,6 +24,7 @@ pub(super) fn spoken(
         message_id: message.message_id.clone(),
         sender: message.sender.clone(),
         author: message.author.clone(),
+        by: CommandBy::Person,
     };
     let about = builder.draft.push(Body::Command(spoken))?;
     settle(builder, answer, Cause::Intent, signals, Some(about))
@@ -66,10 +68,17 @@ type Settled = (Action, crate::session::Number, Notice);
 /// The held message begins a session, and what was said before it stays.
 fn fresh(
     builder: &mut DecisionBuilder<'_>,
-    question: &Question,
+    question: &PendingQuestion,
     summary: Option<&str>,
 ) -> Result<Settled, Refusal> {
     let parent = builder.latest()?;
+    // The message began a session when it came.
+    if question.manner == QuestionMode::Propose
+        && builder.state().view(parent).cut(&question.cut(), Side::InFront).0.messages() == 0
+    {
+        builder.draft.push(Body::Answered)?;
+        return Ok((Action::Continue, parent, Notice::Stays { session: parent }));
+    }
     task::on_user_message::leave(builder, parent)?;
     builder.draft.seal()?;
     // Who was asked before saying anything begins with nothing.
@@ -84,13 +93,12 @@ fn fresh(
         ));
     }
     let session = builder.state().next_session;
-    let (kept, taken) = builder.state().view(parent).cut(&question.cut(), Side::InFront);
+    let cut = question.cut();
+    let (kept, _) = builder.state().view(parent).cut(&cut, Side::InFront);
     if kept.messages() == 0 {
         return Err(Refusal::NothingBefore(question.held));
     }
-    let at = Some(question.held);
-    let branch =
-        Branched { session, id: builder.at.fresh, parent, from: parent, at, kept: Some(kept), taken };
+    let branch = Branched::new(session, builder.at.fresh, parent, parent, Some(cut));
     builder.draft.push(Body::Split(branch))?;
     // A conversation that was stuck goes on with what it came to.
     let summary = match question.cause {
@@ -106,7 +114,7 @@ fn fresh(
 }
 
 /// The held message goes to the older session, which is latest again.
-fn older(builder: &mut DecisionBuilder<'_>, question: &Question) -> Result<Settled, Refusal> {
+fn older(builder: &mut DecisionBuilder<'_>, question: &PendingQuestion) -> Result<Settled, Refusal> {
     let from = builder.latest()?;
     let session = question.older.ok_or(Refusal::NothingOffered)?;
     builder.live(session)?;

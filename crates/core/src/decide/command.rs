@@ -7,7 +7,7 @@ use crate::memory::Extracted;
 use crate::message::{Message, Role};
 use crate::observed::{Answer, Observed};
 use crate::pins;
-use crate::retention::{Forewarned, Going, Wish};
+use crate::retention::{KeepChoice, RetireCheck, ScheduledDeletion};
 use crate::session::{Number, Title};
 use crate::span::Cut;
 
@@ -135,23 +135,23 @@ pub enum Command {
         /// The sessions.
         sessions: Vec<Number>,
         /// Whether each must have been announced.
-        notice: Forewarned,
+        notice: RetireCheck,
     },
     /// Announce which sessions will go, and which will not after all.
     Announce {
         /// Those that will go.
-        going: Vec<Going>,
+        going: Vec<ScheduledDeletion>,
         /// Those that were announced and stay.
         stays: Vec<Number>,
         /// When they may go.
         due: Timestamp,
     },
     /// Keep a session, whatever its age; or not any more.
-    Wish {
+    KeepChoice {
         /// The session.
         session: Number,
         /// What is wanted.
-        wish: Wish,
+        wish: KeepChoice,
     },
     /// Drop a session.
     Delete {

@@ -5,7 +5,7 @@ use super::{Decided, DecisionBuilder, Verdict};
 use crate::decision::Action;
 use crate::effect::Effect;
 use crate::entry::Body;
-use crate::memory::{Memory, Status};
+use crate::memory::{self, MemoryEntry};
 use crate::notice::Notice;
 use crate::refusal::Refusal;
 use crate::session::Number;
@@ -24,11 +24,10 @@ pub(super) fn delete(mut builder: DecisionBuilder<'_>, session: Number) -> Resul
     // What is kept of tasks, and what is remembered, outlives a clean-up, and not a request to delete.
     let kept = dropped.sessions.iter().filter_map(|number| builder.state().extras.kept.get(number));
     dropped.erased.extend(kept.flatten());
-    let memories = &builder.state().extras.memories;
-    let sessions = &dropped.sessions;
     // What was merged into the session goes with it, and so does what is remembered of that.
-    let told = |memory: &&Memory| memory.status == Status::Kept && sessions.contains(&memory.session);
-    dropped.erased.extend(memories.iter().filter(told).map(|memory| memory.entry));
+    let told = |memory: &&MemoryEntry| dropped.sessions.contains(&memory.session);
+    let memories: Vec<_> = memory::kept(builder.state()).filter(told).map(|memory| memory.entry).collect();
+    dropped.erased.extend(memories);
     // Summaries that were carried over tell of it.
     dropped.erased.extend(builder.derived);
     dropped.erased.sort_unstable();

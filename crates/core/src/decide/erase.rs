@@ -4,7 +4,7 @@ use super::{Decided, DecisionBuilder, Verdict};
 use crate::decision::Action;
 use crate::effect::Effect;
 use crate::entry::{Body, Erased, Seq};
-use crate::memory::{Memory, Status};
+use crate::memory::{self, MemoryEntry};
 use crate::notice::Notice;
 use crate::refusal::Refusal;
 use std::collections::BTreeSet;
@@ -24,15 +24,15 @@ pub(super) fn erase(
     let mut goes: BTreeSet<Seq> = entries.iter().chain(along).chain(builder.derived).copied().collect();
     let titled = state.sessions.values().filter(|s| s.title_entries.iter().any(|seq| goes.contains(seq)));
     let titles: BTreeSet<Seq> = titled.flat_map(|session| session.title_entries.iter().copied()).collect();
-    let names: BTreeSet<Seq> = state.extras.names.values().map(|name| name.entry).collect();
+    let names = state.sessions.values().filter_map(|session| session.upkeep.name);
+    let names: BTreeSet<Seq> = names.map(|name| name.entry).collect();
     let said = entries.iter().filter(|seq| !titles.contains(seq) && !names.contains(seq)).count();
     let notice = Notice::Erased { entries: u32::try_from(said).unwrap_or(u32::MAX) };
     // What a message said must not live on as the description of a task or in memory.
     let copies = &builder.state().extras.copies;
     let copies: Vec<Seq> = entries.iter().filter_map(|seq| copies.get(seq)).copied().collect();
-    let told = |memory: &&Memory| memory.status == Status::Kept && goes.contains(&memory.source);
-    let memories: Vec<Seq> =
-        builder.state().extras.memories.iter().filter(told).map(|memory| memory.entry).collect();
+    let told = |memory: &&MemoryEntry| goes.contains(&memory.source);
+    let memories: Vec<Seq> = memory::kept(builder.state()).filter(told).map(|memory| memory.entry).collect();
     goes.extend(copies.into_iter().chain(memories).chain(titles));
     let entries: Vec<Seq> = goes.into_iter().collect();
     builder.draft.push(Body::Erased(Erased { entries: entries.clone() }))?;

@@ -6,7 +6,7 @@ use crate::entry::{Body, Branched};
 use crate::notice::Notice;
 use crate::refusal::Refusal;
 use crate::session::Number;
-use crate::span::{Cut, Side};
+use crate::span::Cut;
 
 pub(super) fn fork(
     mut builder: DecisionBuilder<'_>,
@@ -23,18 +23,9 @@ pub(super) fn fork(
     let about = builder.note_command()?;
     builder.draft.seal()?;
     let session = builder.state().next_session;
-    let whole = builder.state().view(parent);
-    let taken = at.map_or(whole.clone(), |cut| whole.cut(cut, Side::Behind).0);
     let seq = at.map(|cut| cut.message);
-    builder.draft.push(Body::Forked(Branched {
-        session,
-        id: builder.at.fresh,
-        parent,
-        from,
-        at: seq,
-        kept: None,
-        taken,
-    }))?;
+    let branch = Branched::new(session, builder.at.fresh, parent, from, at.cloned());
+    builder.draft.push(Body::Forked(branch))?;
     let (pruned, way_back) = builder.keep_backlog()?;
     let notice = Notice::Forked { session, parent, at: seq, pruned, way_back };
     builder.close(Verdict::commanded(Action::Fork, "fork", session, notice).about(about))

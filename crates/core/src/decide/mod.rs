@@ -29,9 +29,6 @@ mod start_over;
 mod task;
 mod undo;
 
-#[cfg(test)]
-mod tests;
-
 pub use command::Command;
 pub use needs::needs;
 pub use prune::prunable;
@@ -45,11 +42,11 @@ use crate::entry::{Body, Dropped, Opened, Record, Seq, Source, Spoken};
 use crate::facts::Facts;
 use crate::memory::Extracted;
 use crate::message::{Message, Role};
-use crate::notice::{Notice, Summary, WayBack};
+use crate::notice::{Notice, Summary, Undoable};
 use crate::observed::Observed;
 use crate::policy::{Excess, Mode, Policy, RULES_VERSION};
 use crate::refusal::Refusal;
-use crate::retention::Forewarned;
+use crate::retention::RetireCheck;
 use crate::segment;
 use crate::session::{Id, Number, Session, Status};
 use crate::state::State;
@@ -87,8 +84,10 @@ pub struct Decided {
     pub observed: Option<Box<Observed>>,
     /// The session that it ended up in.
     pub session: Number,
-    /// The message or command that was written, if any.
+    /// The message or command that was written, or else the entry that makes the boundary.
     pub about: Option<Seq>,
+    /// The command that was written down, if there was one.
+    pub command: Option<Seq>,
     /// What is done with the entries and after them.
     pub effects: Vec<Effect>,
 }
@@ -135,11 +134,6 @@ impl Decided {
             _ => &[],
         });
         erased.flatten().copied()
-    }
-
-    /// Tells whether it settled a question of ours.
-    pub fn because_answered(&self) -> bool {
-        self.reasons.iter().any(|reason| matches!(reason, Reason::Answered { .. }))
     }
 }
 
@@ -192,7 +186,9 @@ fn decide_entries(
         history: facts.task.as_deref().cloned(),
         memories: &facts.memories,
         derived: &facts.derived,
+        pruned: facts.pruned,
         warning: None,
+        command: None,
         effects: Vec::new(),
     };
     // Only what could not be read leaves a scope without sessions whose numbers go on.
@@ -231,11 +227,12 @@ fn decide_entries(
         Command::Name(named) => rename::name(builder, named),
         Command::Prune { keep } => {
             let sessions = prunable(builder.state(), keep.get());
-            prune::retire(builder, &sessions, Forewarned::No)
+            let seen = builder.state().head;
+            prune::retire(builder, &sessions, RetireCheck::AsOf(seen))
         }
         Command::Retire { sessions, notice } => prune::retire(builder, sessions, *notice),
         Command::Announce { going, stays, due } => retire::announce(builder, going, stays, *due),
-        Command::Wish { session, wish } => retire::wish(builder, *session, *wish),
+        Command::KeepChoice { session, wish } => retire::wish(builder, *session, *wish),
         Command::Delete { session } => delete::delete(builder, *session),
         Command::Refuse { refusal } => refuse::refuse(builder, refusal),
         Command::Erase { entries, along } => erase::erase(builder, entries, along),
@@ -253,7 +250,9 @@ struct DecisionBuilder<'a> {
     history: Option<TaskHistory>,
     memories: &'a [Extracted],
     derived: &'a [Seq],
+    pruned: u32,
     warning: Option<Notice>,
+    command: Option<Seq>,
     effects: Vec<Effect>,
 }
 
@@ -344,10 +343,10 @@ impl DecisionBuilder<'_> {
 
     /// Writes down the slash command where it was said, if it was typed and there is a place for it.
     fn note_command(&mut self) -> Result<Option<Seq>, Refusal> {
-        match (&self.at.spoken, &self.state().open) {
-            (Some(spoken), Some(_)) => self.draft.push(Body::Command(spoken.clone())).map(Some),
-            _ => Ok(None),
+        if let (Some(spoken), Some(_)) = (&self.at.spoken, &self.state().open) {
+            self.command = Some(self.draft.push(Body::Command(spoken.clone()))?);
         }
+        Ok(self.command)
     }
 
     /// Opens the scope's next session, because someone asked for it.
@@ -376,7 +375,7 @@ impl DecisionBuilder<'_> {
 
     /// Keeps the list of sessions short after a boundary. Tells how many were dropped, and whether there is a way back
     /// from the boundary that was just made.
-    fn keep_backlog(&mut self) -> Result<(u32, WayBack), Refusal> {
+    fn keep_backlog(&mut self) -> Result<(u32, Undoable), Refusal> {
         let pruned = match self.policy.excess {
             Excess::Delete => prune::drop_excess(self)?,
             Excess::Archive => {
@@ -385,8 +384,8 @@ impl DecisionBuilder<'_> {
             }
         };
         let way_back = match self.state().boundaries.last() {
-            Some(_) => WayBack::Open,
-            None => WayBack::Gone,
+            Some(_) => Undoable::Open,
+            None => Undoable::Gone,
         };
         Ok((pruned, way_back))
     }
@@ -403,29 +402,36 @@ impl DecisionBuilder<'_> {
         self.effects.push(Effect::Erase(entries.into_iter().collect()));
     }
 
-    /// Writes down the decision.
+    /// Writes down a decision.
+    fn push_decision(&mut self, about: Seq, verdict: &Verdict) -> Result<(), Refusal> {
+        let decision = Decision {
+            about,
+            session: verdict.session,
+            action: verdict.action,
+            cause: verdict.cause,
+            confidence: verdict.confidence,
+            policy: self.policy.name().to_owned(),
+            version: (!verdict.rule.is_empty()).then_some(RULES_VERSION),
+            rule: verdict.rule.clone(),
+            reasons: verdict.reasons.clone(),
+            signals: verdict.signals.clone(),
+            thresholds: verdict.thresholds,
+            alternatives: verdict.alternatives.clone(),
+            notice: verdict.notice.clone(),
+            also: self.warning.clone(),
+            refusal: None,
+            task: self.state().extras.tasks.get(&verdict.session).map(Assignment::state),
+        };
+        self.draft.push(Body::Decision(Box::new(decision))).map(drop)
+    }
+
+    /// Writes down the decision, and ends the draft.
     fn close(mut self, verdict: Verdict) -> Result<Decided, Refusal> {
         let confidence = verdict.confidence;
-        let observed = verdict.signals.clone();
-        if let Some(about) = verdict.about {
-            self.draft.push(Body::Decision(Box::new(Decision {
-                about,
-                session: verdict.session,
-                action: verdict.action,
-                cause: verdict.cause,
-                confidence,
-                policy: self.policy.name().to_owned(),
-                version: (!verdict.rule.is_empty()).then_some(RULES_VERSION),
-                rule: verdict.rule.clone(),
-                reasons: verdict.reasons.clone(),
-                signals: verdict.signals,
-                thresholds: verdict.thresholds,
-                alternatives: verdict.alternatives.clone(),
-                notice: verdict.notice.clone(),
-                also: self.warning.clone(),
-                refusal: None,
-                task: self.state().extras.tasks.get(&verdict.session).map(Assignment::state),
-            })))?;
+        // A boundary that nobody typed is about the entry that makes it: nothing is silent.
+        let about = verdict.about.or_else(|| self.draft.boundary().filter(|_| verdict.action.is_boundary()));
+        if let Some(about) = about {
+            self.push_decision(about, &verdict)?;
         }
         let effects = self.effects();
         let told = verdict.notice.map(Effect::Tell);
@@ -437,16 +443,22 @@ impl DecisionBuilder<'_> {
             cause: verdict.cause,
             confidence,
             reasons: verdict.reasons,
-            observed,
+            observed: verdict.signals,
             session: verdict.session,
-            about: verdict.about,
+            about,
+            command: self.command,
             effects: told.into_iter().chain(effects).collect(),
         })
     }
 
     fn effects(&mut self) -> Vec<Effect> {
         let warned = self.warning.take().map(Effect::Warn);
-        warned.into_iter().chain(std::mem::take(&mut self.effects)).collect()
+        let records = self.draft.records();
+        let added = records.iter().any(|record| record.kind.role().is_some());
+        let after = records.first().map_or(Seq::ZERO, |first| Seq(first.seq.0.saturating_sub(1)));
+        let index = added.then_some(Effect::Index { after });
+        let forget = records.iter().any(|record| record.kind.erases()).then_some(Effect::Forget);
+        warned.into_iter().chain(std::mem::take(&mut self.effects)).chain(index).chain(forget).collect()
     }
 
     /// Closes the draft without a decision record: the entry speaks for itself.
@@ -463,6 +475,7 @@ impl DecisionBuilder<'_> {
             observed: None,
             session,
             about: Some(about),
+            command: self.command,
             effects,
         }
     }

@@ -29,11 +29,17 @@ pub fn needs(state: &State, policy: &Policy, command: &Command, at: &Circumstanc
         }
         _ => {}
     }
+    let pruned = match (command, state.boundaries.last()) {
+        (Command::Undo, Some(Boundary::Created { at, .. })) if state.extras.walk.is_none() => {
+            Some(Need::Pruned { boundary: *at })
+        }
+        _ => None,
+    };
     // An ordinary message needs nothing, unless there are tasks, or it may drop a session.
     let deletes = policy.excess == Excess::Delete;
     let drops = matches!(command, Command::Prune { .. } | Command::Retire { .. });
     if state.extras.tasks.is_empty() && !deletes && !drops {
-        return Vec::new();
+        return pruned.into_iter().collect();
     }
     let observed = Observed::default();
     let message = match command {
@@ -62,7 +68,7 @@ pub fn needs(state: &State, policy: &Policy, command: &Command, at: &Circumstanc
         _ => Vec::new(),
     };
     let memories = (!sessions.is_empty()).then_some(Need::Memories { sessions });
-    history.into_iter().chain(memories).collect()
+    history.into_iter().chain(memories).chain(pruned).collect()
 }
 
 /// Finds the task whose history a command needs.

@@ -6,13 +6,13 @@ use super::{Decided, DecisionBuilder, MessageSignals, Verdict, answer, back_to, 
 use crate::Timestamp;
 use crate::decision::{Action, Cause, Reason};
 use crate::entry::{Asked, Body};
-use crate::extras::HEARD_MAX;
+use crate::extras::{HEARD_MAX, OFFER_OUTLIVES};
 use crate::message::{Message, Role};
-use crate::notice::{Notice, Reversal, Stake};
+use crate::notice::{Notice, QuestionTopic, Reversal};
 use crate::observed::{Answer, Mentioned, Objection, Observed, Share};
-use crate::policy::{AutoRoute, Manner, Mode, Policy, Rule};
+use crate::policy::{AutoRoute, Mode, Policy, QuestionMode, Rule};
 use crate::refusal::Refusal;
-use crate::rules::{Errand, Scales, Weighed, weigh};
+use crate::rules::{OpenTask, RuleInputs, RuleResult, weigh};
 use crate::segment;
 use crate::session::Number;
 use crate::state::State;
@@ -60,7 +60,7 @@ pub(super) enum Route {
     /// It goes on where it was sent: nothing but commands moves a session.
     Stay(Reason),
     /// The policy's rule decided.
-    Weighed(Box<Weighed>),
+    RuleResult(Box<RuleResult>),
 }
 
 impl Route {
@@ -96,8 +96,8 @@ impl Route {
             return Ok(Self::Stay(Reason::AutoRouteOff));
         }
         let extras = state.extras.as_ref();
-        let scales = Scales { policy, open, extras, errand: Errand::None, now };
-        Ok(Self::Weighed(Box::new(weigh(&scales, observed))))
+        let scales = RuleInputs { policy, open, extras, errand: OpenTask::None, now };
+        Ok(Self::RuleResult(Box::new(weigh(&scales, observed))))
     }
 
     /// Tells whether a session begins with the message.
@@ -107,7 +107,7 @@ impl Route {
             Self::Stay(_) | Self::BackTo(_) | Self::Return(..) => false,
             Self::Answer(Answer::Fresh) | Self::StartOver(_) => true,
             Self::Task(route) => route.opens_session(),
-            Self::Weighed(weighed) => matches!(weighed.action, Action::New | Action::NewCarryOver),
+            Self::RuleResult(weighed) => matches!(weighed.action, Action::New | Action::NewCarryOver),
         }
     }
 }
@@ -136,7 +136,7 @@ pub(super) fn on_user_message(
         }
         Route::Task(route) => task::on_user_message::on_user_message(builder, message, signals, *route),
         Route::Stay(reason) => go_on(builder, message, signals, stay(reason)),
-        Route::Weighed(weighed) => match weighed.action {
+        Route::RuleResult(weighed) => match weighed.action {
             Action::New | Action::NewCarryOver => rotate(builder, message, signals, *weighed, session),
             Action::Ask => ask(builder, message, signals, *weighed, session),
             _ => {
@@ -148,7 +148,7 @@ pub(super) fn on_user_message(
 }
 
 impl Verdict {
-    pub(super) fn of(weighed: Weighed, session: Number) -> Self {
+    pub(super) fn of(weighed: RuleResult, session: Number) -> Self {
         Self {
             confidence: weighed.confidence,
             rule: weighed.rule,
@@ -175,30 +175,34 @@ fn ask(
     mut builder: DecisionBuilder<'_>,
     message: &Message,
     signals: MessageSignals<'_>,
-    weighed: Weighed,
+    weighed: RuleResult,
     session: Number,
 ) -> Result<Decided, Refusal> {
     let stake = match weighed.cause {
-        Cause::Temporal => Stake::Pause { gap_ms: gap_ms(&builder) },
-        Cause::Health => Stake::Stuck,
-        _ => Stake::Topic,
+        Cause::Temporal => QuestionTopic::Pause { gap_ms: gap_ms(&builder) },
+        Cause::Health => QuestionTopic::Stuck,
+        _ => QuestionTopic::Topic,
     };
     let held = builder.draft.push(Body::Message(Role::User, message.clone()))?;
     let older = weighed.older.filter(|older| builder.live(*older).is_ok());
     // A conversation that is stuck would stay so.
     let manner = match (builder.policy.rule, stake) {
-        (Rule::Layered, Stake::Topic | Stake::Pause { .. }) => builder.policy.question.manner,
-        _ => Manner::Hold,
+        (Rule::Layered, QuestionTopic::Topic | QuestionTopic::Pause { .. }) => builder.policy.question.manner,
+        _ => QuestionMode::Hold,
     };
-    builder.draft.push(Body::Asked(Asked { held, cause: weighed.cause, older, intent: None, manner }))?;
+    let outlives = if manner == QuestionMode::Propose { OFFER_OUTLIVES } else { 0 };
+    let asked = Asked { held, cause: weighed.cause, older, intent: None, manner, outlives };
+    builder.draft.push(Body::Asked(asked))?;
     let verdict = match manner {
-        Manner::Hold => Verdict::of(weighed, session).notice(Notice::Question { session, stake, older }),
-        Manner::Propose => {
+        QuestionMode::Hold => {
+            Verdict::of(weighed, session).notice(Notice::Question { session, stake, older })
+        }
+        QuestionMode::Propose => {
             let action = match weighed.cause {
                 Cause::Temporal => Action::ContinueReinject,
                 _ => Action::Continue,
             };
-            Verdict::of(Weighed { action, ..weighed }, session).notice(Notice::Offer { session, older })
+            Verdict::of(RuleResult { action, ..weighed }, session).notice(Notice::Offer { session, older })
         }
     };
     builder.close(verdict.observing(signals.observed).about(Some(held)))

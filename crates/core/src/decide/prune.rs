@@ -3,14 +3,17 @@
 use super::{Decided, DecisionBuilder, Verdict, remember};
 use crate::Timestamp;
 use crate::decision::Action;
+use crate::effect::Effect;
 use crate::entry::{Body, Dropped, Seq};
+use crate::memory;
 use crate::notice::Notice;
 use crate::policy::{Excess, Policy};
 use crate::refusal::Refusal;
-use crate::retention::Forewarned;
+use crate::retention::RetireCheck;
 use crate::segment;
 use crate::session::{Number, Origin, Session, Status};
 use crate::state::State;
+use crate::title;
 use crate::undo::Boundary;
 use std::collections::BTreeSet;
 
@@ -18,12 +21,16 @@ use std::collections::BTreeSet;
 pub(super) fn retire(
     mut builder: DecisionBuilder<'_>,
     sessions: &[Number],
-    notice: Forewarned,
+    notice: RetireCheck,
 ) -> Result<Decided, Refusal> {
     let session = builder.latest()?;
     let about = builder.note_command()?;
     let sessions = retirable(builder.state(), sessions, notice, builder.draft.effective_now());
-    let notice = Notice::Pruned { sessions: drop_these(&mut builder, sessions)? };
+    let count = drop_these(&mut builder, sessions)?;
+    if count > 0 {
+        builder.effects.push(Effect::Purge);
+    }
+    let notice = Notice::Pruned { sessions: count };
     builder.close(Verdict::commanded(Action::Command, "prune", session, notice).about(about))
 }
 
@@ -110,12 +117,12 @@ pub fn prunable(state: &State, limit: usize) -> Vec<Number> {
 pub(super) fn retirable(
     state: &State,
     sessions: &[Number],
-    notice: Forewarned,
+    notice: RetireCheck,
     now: Timestamp,
 ) -> Vec<Number> {
     let may_go = |number: Number| match notice {
-        Forewarned::No => true,
-        Forewarned::Yes => state.farewell(number).is_some_and(|farewell| farewell.due <= now),
+        RetireCheck::AsOf(seen) => memory::end(state, number) <= Some(seen),
+        RetireCheck::Yes => state.farewell(number).is_some_and(|farewell| farewell.due <= now),
     };
     let stays = |number: Number| {
         Some(number) == state.latest()
@@ -162,8 +169,8 @@ pub(super) fn what_goes(state: &State, mut sessions: Vec<Number>) -> Dropped {
         sessions.extend(merged);
     }
     let stays = || state.sessions.iter().filter(|(number, _)| !goes.contains(number));
-    let mut needed: BTreeSet<segment::Number> =
-        stays().flat_map(|(_, s)| s.spans.iter().map(|span| span.segment)).collect();
+    let (mut needed, mut looked_at) = (BTreeSet::<segment::Number>::new(), BTreeSet::new());
+    stays().for_each(|(_, session)| session.spans.add_segments(&mut needed, &mut looked_at));
     for boundary in state.boundaries.iter() {
         if let Boundary::Cleared { session, view, .. } = boundary
             && !goes.contains(session)
@@ -176,7 +183,7 @@ pub(super) fn what_goes(state: &State, mut sessions: Vec<Number>) -> Dropped {
         .iter()
         .filter_map(|number| state.sessions.get(number))
         .flat_map(|session| session.title_entries.iter().copied());
-    let named = sessions.iter().filter_map(|number| state.extras.names.get(number)).map(|name| name.entry);
+    let named = sessions.iter().filter_map(|number| title::name(state, *number)).map(|name| name.entry);
     let erased = erased.chain(named);
     let pinned = |(_, session): (_, &std::sync::Arc<Session>)| session.pins.texts.clone();
     let still_pinned: BTreeSet<Seq> = stays().flat_map(pinned).collect();

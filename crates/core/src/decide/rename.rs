@@ -6,6 +6,7 @@ use crate::entry::{Body, Erased, Named, Renamed};
 use crate::notice::Notice;
 use crate::refusal::Refusal;
 use crate::session::{Number, Title};
+use crate::title;
 
 pub(super) fn rename(
     mut builder: DecisionBuilder<'_>,
@@ -28,7 +29,7 @@ pub(super) fn name(mut builder: DecisionBuilder<'_>, named: &Named) -> Result<De
         return Ok(builder.close_quietly(named.session, head));
     }
     // The one before is of no use to anybody.
-    if let Some(before) = builder.state().extras.names.get(&named.session).map(|name| name.entry) {
+    if let Some(before) = title::name(builder.state(), named.session).map(|name| name.entry) {
         builder.draft.push(Body::Erased(Erased { entries: vec![before] }))?;
         builder.erase([before]);
     }

@@ -6,23 +6,23 @@ use crate::decision::Action;
 use crate::entry::Body;
 use crate::notice::Notice;
 use crate::refusal::Refusal;
-use crate::retention::{Going, Retiring, Wish, untold};
+use crate::retention::{KeepChoice, Retiring, ScheduledDeletion, untold};
 use crate::session::Number;
 
 /// Announces what will go, and withdraws what will not. What does not fit any more is left out.
 pub(super) fn announce(
     mut builder: DecisionBuilder<'_>,
-    going: &[Going],
+    going: &[ScheduledDeletion],
     stays: &[Number],
     due: Timestamp,
 ) -> Result<Decided, Refusal> {
     let session = builder.latest()?;
     let state = builder.state();
-    let goes = |going: &&Going| {
+    let goes = |going: &&ScheduledDeletion| {
         let number = going.session;
         number != session && state.live(number).is_some() && !state.is_kept(number)
     };
-    let sessions: Vec<Going> = going.iter().filter(goes).copied().collect();
+    let sessions: Vec<ScheduledDeletion> = going.iter().filter(goes).copied().collect();
     let known = |number: &&Number| state.extras.retiring.contains_key(number);
     let withdrawn: Vec<Number> = stays.iter().filter(known).copied().collect();
     let mut about = builder.state().head;
@@ -50,15 +50,15 @@ pub(super) fn tell(builder: &mut DecisionBuilder<'_>) -> Result<(), Refusal> {
 pub(super) fn wish(
     mut builder: DecisionBuilder<'_>,
     session: Number,
-    wish: Wish,
+    wish: KeepChoice,
 ) -> Result<Decided, Refusal> {
     builder.live(session)?;
     let about = builder.note_command()?;
     let retiring = match wish {
-        Wish::Keep => Retiring::Kept { session },
-        Wish::Release => Retiring::Released { session },
+        KeepChoice::Keep => Retiring::Kept { session },
+        KeepChoice::Release => Retiring::Released { session },
     };
-    if builder.state().is_kept(session) != (wish == Wish::Keep) {
+    if builder.state().is_kept(session) != (wish == KeepChoice::Keep) {
         builder.draft.push(Body::Retiring(retiring))?;
     }
     let active = builder.latest()?;

@@ -3,18 +3,20 @@
 
 use super::{Decided, DecisionBuilder, MessageSignals, Verdict};
 use crate::decision::{Action, Cause};
-use crate::entry::Body;
+use crate::entry::{Asked, Body};
+use crate::extras::OFFER_OUTLIVES;
 use crate::message::{Message, Role};
 use crate::notice::Notice;
+use crate::policy::QuestionMode;
 use crate::refusal::Refusal;
-use crate::rules::Weighed;
+use crate::rules::RuleResult;
 use crate::session::Number;
 
 pub(super) fn rotate(
     mut builder: DecisionBuilder<'_>,
     message: &Message,
     signals: MessageSignals<'_>,
-    weighed: Weighed,
+    weighed: RuleResult,
     previous: Number,
 ) -> Result<Decided, Refusal> {
     builder.draft.seal()?;
@@ -23,6 +25,13 @@ pub(super) fn rotate(
     let summary = builder.carry_over(previous, summary)?;
     let about = builder.draft.push(Body::Message(Role::User, message.clone()))?;
     let (pruned, way_back) = builder.keep_backlog()?;
+    // Who comes back to an earlier topic after a night is offered its session.
+    let older = weighed.older.filter(|older| *older != session && builder.live(*older).is_ok());
+    if older.is_some() {
+        let (manner, outlives) = (QuestionMode::Propose, OFFER_OUTLIVES);
+        let asked = Asked { held: about, cause: weighed.cause, older, intent: None, manner, outlives };
+        builder.draft.push(Body::Asked(asked))?;
+    }
     let notice = match (weighed.cause, weighed.expired) {
         (_, Some(expired)) => Notice::Expired {
             session,
@@ -30,6 +39,7 @@ pub(super) fn rotate(
             gap_ms: expired.silence.gap_ms,
             since: expired.silence.since,
             limit: expired.limit,
+            like: older,
             pruned,
             way_back,
         },

@@ -15,19 +15,12 @@ pub(super) fn split(mut builder: DecisionBuilder<'_>, at: &Cut) -> Result<Decide
     let about = builder.note_command()?;
     builder.draft.seal()?;
     let session = builder.state().next_session;
-    let (kept, taken) = builder.state().view(parent).cut(at, Side::InFront);
+    let (kept, _) = builder.state().view(parent).cut(at, Side::InFront);
     if kept.messages() == 0 {
         return Err(Refusal::NothingBefore(at.message));
     }
-    builder.draft.push(Body::Split(Branched {
-        session,
-        id: builder.at.fresh,
-        parent,
-        from: parent,
-        at: Some(at.message),
-        kept: Some(kept),
-        taken,
-    }))?;
+    let branch = Branched::new(session, builder.at.fresh, parent, parent, Some(at.clone()));
+    builder.draft.push(Body::Split(branch))?;
     let (pruned, way_back) = builder.keep_backlog()?;
     let notice = Notice::Split { session, parent, at: at.message, pruned, way_back };
     builder.close(Verdict::commanded(Action::Split, "split", session, notice).about(about))

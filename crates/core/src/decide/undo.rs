@@ -22,7 +22,7 @@ pub(super) fn undo(mut builder: DecisionBuilder<'_>) -> Result<Decided, Refusal>
     };
     let about = builder.note_command()?;
     take_back(&mut builder)?;
-    let notice = Notice::Undone { session, from };
+    let notice = Notice::Undone { session, from, lost: builder.pruned };
     builder.close(Verdict::commanded(action, "undo", session, notice).about(about))
 }
 

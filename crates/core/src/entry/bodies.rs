@@ -5,10 +5,10 @@ use crate::decision::Cause;
 use crate::digest::Digest;
 use crate::entry::Seq;
 use crate::message::MessageId;
-use crate::policy::Manner;
+use crate::policy::QuestionMode;
 use crate::segment;
 use crate::session::{Id, Number, Title};
-use crate::span::Spans;
+use crate::span::{Cut, Side, Spans};
 use crate::task::assignment::{Described, Stage};
 use crate::task::commit::CommitId;
 use crate::task::identity::TaskId;
@@ -30,6 +30,26 @@ pub struct Spoken {
     /// The person who typed it, as `channel:peer`, where the scope's key does not tell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub author: Option<String>,
+    /// Who gave the command.
+    #[serde(default, skip_serializing_if = "CommandBy::is_person")]
+    pub by: CommandBy,
+}
+
+/// Who gave a command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CommandBy {
+    /// A person, who typed it.
+    #[default]
+    Person,
+    /// A program: nobody said it. It is written down so that a second request with the same id is recognised.
+    Host,
+}
+
+impl CommandBy {
+    fn is_person(&self) -> bool {
+        *self == Self::Person
+    }
 }
 
 /// A new session.
@@ -114,8 +134,11 @@ pub struct Asked {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub intent: Option<MessageIntent>,
     /// Whether the message waits for the answer.
-    #[serde(default, skip_serializing_if = "Manner::is_hold")]
-    pub manner: Manner,
+    #[serde(default, skip_serializing_if = "QuestionMode::is_hold")]
+    pub manner: QuestionMode,
+    /// How many later messages of the person an offer outlives. A question, and an offer of an older version, outlive none.
+    #[serde(default, skip_serializing_if = "crate::extras::is_zero")]
+    pub outlives: u32,
 }
 
 /// A session's own control model.
@@ -142,11 +165,41 @@ pub struct Branched {
     /// The message at which the parent was cut; nothing if it was taken whole.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<Seq>,
-    /// What the parent keeps, if it lost a part.
+    /// Where the parent's view was cut. What the new session begins with is not listed: it is what the parent saw then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cut: Option<Cut>,
+    /// What the parent keeps, if it lost a part; written by older versions, which listed it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kept: Option<Spans>,
-    /// What the new session begins with.
-    pub taken: Spans,
+    /// What the new session begins with; written by older versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub taken: Option<Spans>,
+}
+
+impl Branched {
+    /// Makes the beginning of a session with a part of another one, or with all of it.
+    pub fn new(session: Number, id: Id, parent: Number, from: Number, cut: Option<Cut>) -> Self {
+        let at = cut.as_ref().map(|cut| cut.message);
+        Self { session, id, parent, from, at, cut, kept: None, taken: None }
+    }
+
+    /// Returns what the parent of a fork handed on, of all that it sees.
+    pub(crate) fn forked(&self, whole: &Spans) -> Spans {
+        match (&self.taken, &self.cut) {
+            (Some(taken), _) => taken.clone(),
+            (None, Some(cut)) => whole.cut(cut, Side::Behind).0,
+            (None, None) => whole.clone(),
+        }
+    }
+
+    /// Returns what the parent of a split keeps, of all that it sees, and what it handed on.
+    pub(crate) fn split(&self, whole: &Spans) -> (Spans, Spans) {
+        match (&self.taken, &self.cut) {
+            (Some(taken), _) => (self.kept.as_ref().unwrap_or(whole).clone(), taken.clone()),
+            (None, Some(cut)) => whole.cut(cut, Side::InFront),
+            (None, None) => (whole.clone(), Spans::default()),
+        }
+    }
 }
 
 /// A session's view went into another one.

@@ -180,6 +180,22 @@ impl Kind {
         matches!(self, Self::Cleared | Self::Pruned | Self::Deleted | Self::Erased)
     }
 
+    /// Tells whether the entry makes or takes back a boundary.
+    pub fn is_boundary(self) -> bool {
+        matches!(
+            self,
+            Self::Opened
+                | Self::Resumed
+                | Self::Forked
+                | Self::Split
+                | Self::Merged
+                | Self::Undone
+                | Self::Redone
+                | Self::Stepped
+                | Self::Cleared
+        )
+    }
+
     /// Tells whether the entry is structural: it stays when its segment is dropped, so that the rest can be folded and
     /// proved.
     pub fn is_structural(self) -> bool {

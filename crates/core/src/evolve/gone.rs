@@ -5,7 +5,7 @@ use crate::entry::{Dropped, Record, Seq};
 use crate::extras::ScopeExtras;
 use crate::memory;
 use crate::retention;
-use crate::session::Number;
+use crate::session::{Number, Session};
 use crate::state::State;
 use crate::task::fold;
 use crate::title;
@@ -13,13 +13,26 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 pub(super) fn forget_entries(state: &mut State, erased: &[Seq]) {
-    let erased: BTreeSet<Seq> = erased.iter().copied().collect();
-    if memory::any_in(&state.extras, &erased) {
-        memory::forget(extras_mut(state), &erased);
+    if erased.is_empty() {
+        return;
     }
+    let erased: BTreeSet<Seq> = erased.iter().copied().collect();
+    memory::forget(state, &erased);
     title::forget_entries(state, &erased);
+    forget_texts(state, &erased);
     if let Some(last) = erased.last().filter(|last| fold::has_staged(&state.extras, **last)) {
         fold::forget_staged(extras_mut(state), *last);
+    }
+}
+
+/// Lets go of texts that sessions were pinned to.
+fn forget_texts(state: &mut State, erased: &BTreeSet<Seq>) {
+    let held = |session: &Session| session.pins.texts.iter().any(|seq| erased.contains(seq));
+    let pinned = state.sessions.iter().filter(|(_, session)| held(session)).map(|(number, _)| *number);
+    for number in pinned.collect::<Vec<Number>>() {
+        if let Some(session) = Arc::make_mut(&mut state.sessions).get_mut(&number) {
+            Arc::make_mut(session).pins.forget(erased);
+        }
     }
 }
 
@@ -47,7 +60,6 @@ fn forget(state: &mut State, gone: &[Number]) {
         if retention::knows(&state.extras, *number) {
             retention::forget(extras_mut(state), *number);
         }
-        title::forget(state, *number);
         if state.extras.control_models.contains_key(number) {
             extras_mut(state).control_models.remove(number);
         }
@@ -61,6 +73,7 @@ fn forget(state: &mut State, gone: &[Number]) {
 }
 
 pub(super) fn drop_sessions(state: &mut State, dropped: &Dropped) {
+    memory::outlive(state, &dropped.sessions);
     let sessions = Arc::make_mut(&mut state.sessions);
     let boundaries = Arc::make_mut(&mut state.boundaries);
     for number in &dropped.sessions {

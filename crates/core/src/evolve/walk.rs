@@ -1,7 +1,7 @@
 //! Undo, redo, and the steps between sessions.
 
 use super::{
-    Misfit, extras_mut, join_extras, let_go, move_latest, open_segment, push_boundary, session_mut,
+    FoldError, extras_mut, join_extras, let_go, move_latest, open_segment, push_boundary, session_mut,
     set_status,
 };
 use crate::Timestamp;
@@ -13,6 +13,9 @@ use crate::state::State;
 use crate::task::fold;
 use crate::undo::{BOUNDARIES_MAX, Boundary, Undone, Walk};
 use std::sync::Arc;
+
+/// How many merges are followed to the session that a fork was made of. All sessions are looked at past that.
+const MERGES_MAX: usize = 64;
 
 /// Tells whether going back and forth is over: something else has happened. A message is told by its header, so that an
 /// erased one folds like any other.
@@ -33,9 +36,9 @@ pub(super) fn ends_with(entry: &Record, body: &Body) -> bool {
 }
 
 /// Takes the last boundary back.
-pub(super) fn undo(state: &mut State, entry: &Record) -> Result<(), Misfit> {
+pub(super) fn undo(state: &mut State, entry: &Record) -> Result<(), FoldError> {
     let boundary = Arc::make_mut(&mut state.boundaries).pop();
-    let boundary = boundary.ok_or(Misfit::Boundary { seq: entry.seq })?;
+    let boundary = boundary.ok_or(FoldError::Boundary { seq: entry.seq })?;
     let undone = match &boundary {
         Boundary::Created { from, to, at, archived } => {
             let (from, to, at) = (*from, *to, *at);
@@ -43,7 +46,7 @@ pub(super) fn undo(state: &mut State, entry: &Record) -> Result<(), Misfit> {
             let from_saw = session_mut(state, entry, from)?.spans.clone();
             let created = session_mut(state, entry, to)?;
             let (inherited, since) = std::mem::take(&mut created.spans).apart(at);
-            let (origin, updated_at) = (created.origin, created.updated_at);
+            let (origin, parent, updated_at) = (created.origin, created.parent, created.updated_at);
             created.status = Status::Merged { into: from };
             let back = match origin {
                 // A fork's parent still sees what the fork began with, and `from` may be another session.
@@ -53,7 +56,7 @@ pub(super) fn undo(state: &mut State, entry: &Record) -> Result<(), Misfit> {
             give_back(state, entry, from, &back, updated_at)?;
             move_latest(state, entry, to, from)?;
             let unseen = match origin {
-                Origin::Fork => unseen(state, &inherited),
+                Origin::Fork => unseen(state, parent, &inherited),
                 Origin::First | Origin::New | Origin::Import | Origin::Split => Spans::default(),
             };
             set_status(state, entry, archived, Status::Archived, Status::Live)?;
@@ -106,17 +109,29 @@ fn is_plain(state: &State, from: Number, to: Number) -> bool {
     !has_task(&from) && !has_task(&to) && !retention::knows(extras, to)
 }
 
-/// Finds the part of some spans that no session sees.
-fn unseen(state: &State, spans: &Spans) -> Spans {
+/// Finds the part of a fork's spans that no session sees.
+fn unseen(state: &State, parent: Option<Number>, spans: &Spans) -> Spans {
     let mut left = spans.clone();
-    // The newest sessions first: the one that it was forked from is seldom far.
-    for (number, _) in state.all() {
+    // The session that it was forked from sees all of it, unless something happened to that since.
+    for number in parent.and_then(|parent| heir(state, parent)).into_iter().chain(state.all().map(|(n, _)| n))
+    {
         if left.messages() == 0 {
             break;
         }
         left = left.without(&state.view(number));
     }
     left
+}
+
+/// Finds the session that holds what a session held: itself, or the one that it was merged into.
+fn heir(state: &State, mut number: Number) -> Option<Number> {
+    for _ in 0..MERGES_MAX {
+        match state.sessions.get(&number)?.status {
+            Status::Live | Status::Archived => return Some(number),
+            Status::Merged { into } => number = into,
+        }
+    }
+    None
 }
 
 /// Who takes a boundary back wants to stay: that is as fresh as an opening.
@@ -133,7 +148,7 @@ fn give_back(
     session: Number,
     spans: &Spans,
     updated_at: Timestamp,
-) -> Result<(), Misfit> {
+) -> Result<(), FoldError> {
     let session = session_mut(state, entry, session)?;
     session.spans = session.spans.union(spans);
     session.updated_at = session.updated_at.max(updated_at);
@@ -141,12 +156,12 @@ fn give_back(
 }
 
 /// Makes the boundary again that was taken back last. Nothing was said since.
-pub(super) fn redo(state: &mut State, entry: &Record) -> Result<(), Misfit> {
+pub(super) fn redo(state: &mut State, entry: &Record) -> Result<(), FoldError> {
     let walk = extras_mut(state).walk.take();
-    let undone = walk.and_then(|walk| walk.undone).ok_or(Misfit::Boundary { seq: entry.seq })?;
+    let undone = walk.and_then(|walk| walk.undone).ok_or(FoldError::Boundary { seq: entry.seq })?;
     let (from, to) = match &undone.boundary {
         Boundary::Created { from, to, .. } | Boundary::Resumed { from, to, .. } => (*from, *to),
-        Boundary::Cleared { .. } => return Err(Misfit::Boundary { seq: entry.seq }),
+        Boundary::Cleared { .. } => return Err(FoldError::Boundary { seq: entry.seq }),
     };
     let before = session_mut(state, entry, from)?;
     let since = std::mem::replace(&mut before.spans, undone.from_saw.clone()).without(&undone.from_saw);
@@ -165,7 +180,7 @@ pub(super) fn redo(state: &mut State, entry: &Record) -> Result<(), Misfit> {
 
 /// Makes the session before, or the one behind it, latest. All that the steps leave is one boundary, from where they
 /// began: what is said next can be taken back to there.
-pub(super) fn step(state: &mut State, entry: &Record, stepped: &Stepped) -> Result<(), Misfit> {
+pub(super) fn step(state: &mut State, entry: &Record, stepped: &Stepped) -> Result<(), FoldError> {
     open_segment(state, entry, stepped.session)?;
     let mut walk = extras_mut(state).walk.take().unwrap_or_default();
     let start = walk.left.first().copied().unwrap_or(stepped.from);

@@ -290,6 +290,15 @@ impl Pins {
         self.texts.extend(held);
     }
 
+    /// Folds in that texts were erased: the session is pinned to them no longer.
+    pub(crate) fn forget(&mut self, erased: &BTreeSet<Seq>) {
+        let gone = |held: &Held| erased.contains(&held.seq);
+        self.agent.take_if(|agent| agent.instructions.as_ref().is_some_and(gone));
+        self.skills.take_if(|skills| gone(&skills.index) || skills.bodies.as_ref().is_some_and(gone));
+        self.persona.take_if(|persona| gone(&persona.files));
+        self.texts.retain(|seq| !erased.contains(seq));
+    }
+
     /// Returns the pins of a session that goes on with the past of this one: it is the same conversation.
     pub(crate) fn handed_on(&self) -> Self {
         Self { reloads: 0, ..self.clone() }

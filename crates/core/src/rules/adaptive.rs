@@ -1,6 +1,6 @@
 //! The policy of 003: past a day a new session, before that the combined matrix.
 
-use super::{Scales, Weighed, about, fresh};
+use super::{RuleInputs, RuleResult, about, fresh};
 use crate::decision::{Cause, Confidence, Reason};
 use crate::evidence::{Evidence, Health, Intent, Pause, Window};
 use crate::freshness::Silence;
@@ -10,17 +10,17 @@ use crate::observed::{Answers, Observed};
 use crate::policy::Adaptive;
 use jiff::SignedDuration;
 
-pub(super) fn weigh(scales: &Scales<'_>, observed: &Observed) -> Weighed {
+pub(super) fn weigh(scales: &RuleInputs<'_>, observed: &Observed) -> RuleResult {
     let silence = Silence::of(scales.open, scales.now);
     let limits = limits(scales, observed);
     if silence.gap > limits.new_after && observed.answers == Answers::Nothing {
-        return Weighed::expired("adaptive/expiry", silence, Limit::window(limits.new_after));
+        return RuleResult::expired("adaptive/expiry", silence, Limit::window(limits.new_after));
     }
     by_matrix(scales, observed, silence)
 }
 
 /// Returns the limits after doubling.
-pub(super) fn limits(scales: &Scales<'_>, observed: &Observed) -> Adaptive {
+pub(super) fn limits(scales: &RuleInputs<'_>, observed: &Observed) -> Adaptive {
     let factor = observed.patience.factor();
     let grow = |limit: SignedDuration| limit.checked_mul(factor).unwrap_or(SignedDuration::MAX);
     let Adaptive { reinject_from, ask_from, new_after } = scales.policy.adaptive;
@@ -28,7 +28,7 @@ pub(super) fn limits(scales: &Scales<'_>, observed: &Observed) -> Adaptive {
 }
 
 /// Asks the matrix.
-pub(super) fn by_matrix(scales: &Scales<'_>, observed: &Observed, silence: Silence) -> Weighed {
+pub(super) fn by_matrix(scales: &RuleInputs<'_>, observed: &Observed, silence: Silence) -> RuleResult {
     let limits = limits(scales, observed);
     // An answer is no less one in the morning.
     let pause = if silence.gap >= limits.ask_from && observed.answers == Answers::Nothing {
@@ -66,9 +66,9 @@ pub(super) fn by_matrix(scales: &Scales<'_>, observed: &Observed, silence: Silen
         reasons.push(Reason::Stuck { findings: observed.health.findings.clone() });
     }
     let confidence = Confidence::new(f64::from(row.confidence) / 100.0);
-    let weighed = Weighed::go_on(&format!("matrix/{number}"), reasons);
+    let weighed = RuleResult::go_on(&format!("matrix/{number}"), reasons);
     let older = observed.earlier.filter(|_| row.cause == Cause::Semantic);
-    let mut weighed = Weighed { action: row.action, cause: row.cause, confidence, ..weighed };
+    let mut weighed = RuleResult { action: row.action, cause: row.cause, confidence, ..weighed };
     if let Some(earlier) = older {
         weighed.reasons.push(Reason::LikeEarlier { session: earlier.session, belongs: earlier.belongs });
     }

@@ -2,14 +2,14 @@
 //!
 //! The end of a day needs a gap of an hour as well: nobody is cut off in mid-sentence. Past the window the words decide.
 
-use super::{Scales, Weighed, about, adaptive, shift};
+use super::{RuleInputs, RuleResult, about, adaptive, shift};
 use crate::decision::{Action, Cause, Confidence, Reason};
 use crate::freshness::{DayEnd, Freshness, Silence, freshness};
 use crate::notice::Limit;
 use crate::observed::{Answers, Grounds, Observed, Share};
-use crate::policy::Manner;
+use crate::policy::QuestionMode;
 
-pub(super) fn weigh(scales: &Scales<'_>, observed: &Observed) -> Weighed {
+pub(super) fn weigh(scales: &RuleInputs<'_>, observed: &Observed) -> RuleResult {
     match freshness(&scales.policy.segmented, DayEnd::AfterAnHour, scales.open, scales.now) {
         Freshness::Expired(silence, limit) => expired(observed, silence, limit),
         Freshness::Fresh(silence) => shift(scales, observed, "layered/shift")
@@ -18,22 +18,22 @@ pub(super) fn weigh(scales: &Scales<'_>, observed: &Observed) -> Weighed {
 }
 
 /// Beyond the window an answer goes on, and so does the same topic, with an offer. All else begins a session.
-fn expired(observed: &Observed, silence: Silence, limit: Limit) -> Weighed {
+fn expired(observed: &Observed, silence: Silence, limit: Limit) -> RuleResult {
     let same_topic = Share::new(SAME_TOPIC);
     let plainly = |belongs: &Share| *belongs > same_topic && observed.grounds == Grounds::Words;
     let belongs = observed.meaning.belongs.filter(plainly);
     match (observed.answers, belongs) {
-        (Answers::Agent, _) => Weighed::go_on("layered/answer", vec![Reason::AnswersAgent]),
-        (Answers::Nothing, Some(belongs)) => Weighed {
+        (Answers::Agent, _) => RuleResult::go_on("layered/answer", vec![Reason::AnswersAgent]),
+        (Answers::Nothing, Some(belongs)) => RuleResult {
             action: Action::Ask,
             cause: Cause::Temporal,
             confidence: Confidence::new(belongs.value()),
-            ..Weighed::go_on(
+            ..RuleResult::go_on(
                 "layered/same topic",
                 [limit.reason(silence)].into_iter().chain(about(observed)).collect(),
             )
         },
-        (Answers::Nothing, None) => Weighed::expired("layered/expiry", silence, limit),
+        (Answers::Nothing, None) => RuleResult::expired("layered/expiry", silence, limit),
     }
 }
 
@@ -42,13 +42,13 @@ const SAME_TOPIC: f64 = 0.5;
 
 /// Asks where the matrix would go on although the message may well be about something else, or what an earlier session was
 /// about.
-fn doubt(scales: &Scales<'_>, observed: &Observed, weighed: Weighed) -> Weighed {
+fn doubt(scales: &RuleInputs<'_>, observed: &Observed, weighed: RuleResult) -> RuleResult {
     let threshold = scales.policy.question.threshold;
     let goes_on = matches!(weighed.action, Action::Continue | Action::ContinueReinject);
     // A message that fits here as well is not worth a question that holds it.
-    let returns = observed.earlier.is_some() && scales.policy.question.manner == Manner::Propose;
+    let returns = observed.earlier.is_some() && scales.policy.question.manner == QuestionMode::Propose;
     match observed.meaning.shifts() {
-        Some(shifts) if goes_on && (shifts > threshold || returns) => Weighed {
+        Some(shifts) if goes_on && (shifts > threshold || returns) => RuleResult {
             action: Action::Ask,
             cause: Cause::Semantic,
             confidence: Confidence::new(shifts.value()),

@@ -12,7 +12,7 @@ mod task;
 mod tests;
 
 use crate::Timestamp;
-use crate::decision::{Action, Alternative, Cause, Confidence, Reason, Thresholds, Tip};
+use crate::decision::{Action, Alternative, Cause, Confidence, Counterfactual, Reason, Thresholds};
 use crate::evidence::{Semantic, Window};
 use crate::extras::ScopeExtras;
 use crate::freshness::{Freshness, Silence};
@@ -24,7 +24,7 @@ use crate::session::Number;
 
 /// What a message is weighed by.
 #[derive(Debug, Clone, Copy)]
-pub struct Scales<'a> {
+pub struct RuleInputs<'a> {
     /// The settings.
     pub policy: &'a Policy,
     /// The open segment.
@@ -32,14 +32,14 @@ pub struct Scales<'a> {
     /// What the scope keeps in mind.
     pub extras: &'a ScopeExtras,
     /// Whether a task is open in the session.
-    pub errand: Errand,
+    pub errand: OpenTask,
     /// The time.
     pub now: Timestamp,
 }
 
 /// Whether a session has an open task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Errand {
+pub enum OpenTask {
     /// It has.
     Open,
     /// It has none.
@@ -48,7 +48,7 @@ pub enum Errand {
 
 /// What came of weighing.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Weighed {
+pub struct RuleResult {
     /// What to do.
     pub action: Action,
     /// What kind of evidence decided.
@@ -78,7 +78,7 @@ pub struct Expired {
     pub limit: Limit,
 }
 
-impl Weighed {
+impl RuleResult {
     fn go_on(rule: &str, reasons: Vec<Reason>) -> Self {
         Self {
             action: Action::Continue,
@@ -105,20 +105,23 @@ impl Weighed {
 }
 
 /// Weighs a message of the user.
-pub fn weigh(scales: &Scales<'_>, observed: &Observed) -> Weighed {
+pub fn weigh(scales: &RuleInputs<'_>, observed: &Observed) -> RuleResult {
     // Above 95 percent there is no choice left, whatever the policy (DESIGN, precedence 5).
     let weighed = if observed.window.band == Window::Emergency {
-        Weighed {
+        RuleResult {
             action: Action::NewCarryOver,
             cause: Cause::Context,
-            ..Weighed::go_on("window/emergency", vec![Reason::WindowAt { percent: observed.window.percent }])
+            ..RuleResult::go_on(
+                "window/emergency",
+                vec![Reason::WindowAt { percent: observed.window.percent }],
+            )
         }
     } else {
         match (scales.policy.rule, scales.errand) {
             (Rule::Segmented, _) => segmented::weigh(scales, observed),
             (Rule::Adaptive, _) => adaptive::weigh(scales, observed),
-            (Rule::Task, _) | (Rule::Layered, Errand::Open) => task::weigh(scales, observed),
-            (Rule::Layered, Errand::None) => layered::weigh(scales, observed),
+            (Rule::Task, _) | (Rule::Layered, OpenTask::Open) => task::weigh(scales, observed),
+            (Rule::Layered, OpenTask::None) => layered::weigh(scales, observed),
         }
     };
     let mut weighed = restrain::restrain(scales, observed, weighed);
@@ -129,39 +132,39 @@ pub fn weigh(scales: &Scales<'_>, observed: &Observed) -> Weighed {
 }
 
 /// Returns the thresholds that are in force for a message, after doubling.
-fn thresholds(scales: &Scales<'_>, observed: &Observed) -> Thresholds {
+fn thresholds(scales: &RuleInputs<'_>, observed: &Observed) -> Thresholds {
     let policy = scales.policy;
     let silence = match (policy.rule, scales.errand) {
-        (Rule::Segmented, _) | (Rule::Layered, Errand::None) => policy.segmented.active_window,
+        (Rule::Segmented, _) | (Rule::Layered, OpenTask::None) => policy.segmented.active_window,
         (Rule::Adaptive, _) => adaptive::limits(scales, observed).new_after,
-        (Rule::Task, _) | (Rule::Layered, Errand::Open) => policy.tasks.stale_timeout,
+        (Rule::Task, _) | (Rule::Layered, OpenTask::Open) => policy.tasks.stale_timeout,
     };
     let silence_ms = i64::try_from(silence.as_millis()).unwrap_or(i64::MAX);
     Thresholds { silence_ms, shift: policy.shift.threshold }
 }
 
 /// Begins a session because the message is about something else, if that is sure enough (M-B4).
-fn shift(scales: &Scales<'_>, observed: &Observed, rule: &str) -> Option<Weighed> {
+fn shift(scales: &RuleInputs<'_>, observed: &Observed, rule: &str) -> Option<RuleResult> {
     let threshold = scales.policy.shift.threshold;
     let shifts = observed.meaning.shifts().filter(|shifts| *shifts > threshold)?;
-    Some(Weighed {
+    Some(RuleResult {
         action: Action::New,
         cause: Cause::Semantic,
         confidence: Confidence::new(shifts.value()),
-        ..Weighed::go_on(rule, vec![Reason::Shifted { shifts, threshold }])
+        ..RuleResult::go_on(rule, vec![Reason::Shifted { shifts, threshold }])
     })
 }
 
 /// Says that the session is fresh.
-fn fresh(scales: &Scales<'_>, silence: Silence) -> Reason {
+fn fresh(scales: &RuleInputs<'_>, silence: Silence) -> Reason {
     Freshness::Fresh(silence).reason(&scales.policy.segmented)
 }
 
 /// Says what would have tipped the decision, for the kinds of evidence that could have.
 fn alternatives(
-    scales: &Scales<'_>,
+    scales: &RuleInputs<'_>,
     observed: &Observed,
-    weighed: &Weighed,
+    weighed: &RuleResult,
     thresholds: Thresholds,
 ) -> Vec<Alternative> {
     let was_ms = Silence::of(scales.open, scales.now).gap_ms;
@@ -174,27 +177,37 @@ fn alternatives(
     let mut found = Vec::new();
     match (weighed.action, weighed.cause) {
         (Action::New, Cause::Temporal) => {
-            let tip = Tip::SilenceUpTo { limit_ms: weighed.limit_ms().unwrap_or(limit_ms), was_ms };
+            let tip =
+                Counterfactual::SilenceUpTo { limit_ms: weighed.limit_ms().unwrap_or(limit_ms), was_ms };
             found.push(Alternative { action: Action::Continue, tip });
         }
         (Action::New, Cause::Semantic) => {
             if let Some(was) = by_meaning {
-                found.push(Alternative { action: Action::Continue, tip: Tip::BelongsFrom { border, was } });
+                found.push(Alternative {
+                    action: Action::Continue,
+                    tip: Counterfactual::BelongsFrom { border, was },
+                });
             }
         }
         _ => {
             if was_ms <= limit_ms {
-                found.push(Alternative { action: Action::New, tip: Tip::SilenceOver { limit_ms, was_ms } });
+                found.push(Alternative {
+                    action: Action::New,
+                    tip: Counterfactual::SilenceOver { limit_ms, was_ms },
+                });
             }
             if let Some(was) = by_meaning.filter(|was| *was >= border) {
-                found.push(Alternative { action: Action::New, tip: Tip::BelongsBelow { border, was } });
+                found.push(Alternative {
+                    action: Action::New,
+                    tip: Counterfactual::BelongsBelow { border, was },
+                });
             }
         }
     }
     found
 }
 
-impl Weighed {
+impl RuleResult {
     fn limit_ms(&self) -> Option<i64> {
         match self.expired?.limit {
             Limit::Window { window_ms } => Some(window_ms),

@@ -1,12 +1,13 @@
 //! Debounce: at most one rotation by meaning, and one question, in a cooldown (M-E1, R-14).
 
-use super::{Scales, Weighed};
+use super::{RuleInputs, RuleResult};
 use crate::Timestamp;
 use crate::decision::{Action, Cause, Confidence, Reason};
 use crate::observed::Observed;
+use crate::policy::Rule;
 use jiff::SignedDuration;
 
-pub(super) fn restrain(scales: &Scales<'_>, observed: &Observed, weighed: Weighed) -> Weighed {
+pub(super) fn restrain(scales: &RuleInputs<'_>, observed: &Observed, weighed: RuleResult) -> RuleResult {
     let mut weighed = weighed;
     let since = |at: Option<Timestamp>, cooldown: SignedDuration| {
         let ago = scales.now.duration_since(at?);
@@ -27,7 +28,14 @@ pub(super) fn restrain(scales: &Scales<'_>, observed: &Observed, weighed: Weighe
         weighed.action = Action::Ask;
         weighed.rule = format!("{} return", weighed.rule);
     }
-    if weighed.action == Action::Ask && weighed.cause == Cause::Semantic {
+    // Past the window too, whether it goes on or begins a session. 000 to the letter knows no earlier session.
+    let past_the_window = weighed.cause == Cause::Temporal
+        && (weighed.action == Action::Ask || weighed.expired.is_some())
+        && scales.policy.rule != Rule::Segmented;
+    if let Some(earlier) = observed.earlier.filter(|_| past_the_window) {
+        weighed.reasons.push(Reason::LikeEarlier { session: earlier.session, belongs: earlier.belongs });
+    }
+    if past_the_window || weighed.action == Action::Ask && weighed.cause == Cause::Semantic {
         weighed.older = observed.earlier.map(|earlier| earlier.session);
     }
     if weighed.action == Action::New
@@ -47,10 +55,10 @@ pub(super) fn restrain(scales: &Scales<'_>, observed: &Observed, weighed: Weighe
     weighed
 }
 
-fn held_back(weighed: Weighed, why: Reason) -> Weighed {
+fn held_back(weighed: RuleResult, why: Reason) -> RuleResult {
     let mut reasons = weighed.reasons;
     reasons.push(why);
-    Weighed {
+    RuleResult {
         action: Action::Continue,
         cause: Cause::None,
         confidence: Confidence::new(0.5),

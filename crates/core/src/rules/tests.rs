@@ -5,9 +5,9 @@ use crate::digest::Digest;
 use crate::entry::Seq;
 use crate::evidence::{Health, Semantic, Window};
 use crate::observed::{
-    Answers, Condition, Earlier, Filling, Grounds, LastWord, Meaning, Patience, Share, Work,
+    Answers, Condition, Earlier, Filling, Grounds, LastWord, Meaning, PauseAllowance, Share, Work,
 };
-use crate::policy::Manner;
+use crate::policy::QuestionMode;
 use crate::session;
 use jiff::SignedDuration;
 
@@ -16,7 +16,7 @@ const SAID: &str = "2026-03-01T10:00:00Z";
 struct Case {
     policy: Policy,
     extras: ScopeExtras,
-    errand: Errand,
+    errand: OpenTask,
     after: SignedDuration,
     observed: Observed,
 }
@@ -26,7 +26,7 @@ impl Case {
         Self {
             policy: Policy { rule, ..Policy::default() },
             extras: ScopeExtras::default(),
-            errand: Errand::None,
+            errand: OpenTask::None,
             after: SignedDuration::from_mins(5),
             observed: Observed::default(),
         }
@@ -53,7 +53,7 @@ impl Case {
         self
     }
 
-    fn weigh(&self) -> Weighed {
+    fn weigh(&self) -> RuleResult {
         let said: Timestamp = SAID.parse().unwrap();
         let open = segment::Open {
             number: segment::Number::FIRST,
@@ -68,7 +68,7 @@ impl Case {
             view_skips: 0,
         };
         let (policy, extras, errand) = (&self.policy, &self.extras, self.errand);
-        weigh(&Scales { policy, open: &open, extras, errand, now: said + self.after }, &self.observed)
+        weigh(&RuleInputs { policy, open: &open, extras, errand, now: said + self.after }, &self.observed)
     }
 
     fn action(&self) -> (Action, Cause) {
@@ -156,9 +156,9 @@ fn r6_patience_doubles_the_limits() {
     let second = SignedDuration::from_secs(1);
     let mut case = Case::new(Rule::Adaptive).after(hours(24) + second);
     assert_eq!(case.action(), (Action::New, Cause::Temporal));
-    case.observed.patience = Patience { work: Work::Coding, last_word: LastWord::Settled };
+    case.observed.patience = PauseAllowance { work: Work::Coding, last_word: LastWord::Settled };
     assert_eq!(case.action(), (Action::Ask, Cause::Temporal));
-    case.observed.patience = Patience { work: Work::Coding, last_word: LastWord::OpenQuestion };
+    case.observed.patience = PauseAllowance { work: Work::Coding, last_word: LastWord::OpenQuestion };
     case.after = hours(16) - second;
     assert_eq!(case.action(), (Action::ContinueReinject, Cause::Temporal));
     case.after = hours(16);
@@ -171,7 +171,7 @@ fn r6_patience_doubles_the_limits() {
 #[test]
 fn c11_open_work_survives_the_night() {
     let (hours, second) = (SignedDuration::from_hours, SignedDuration::from_secs(1));
-    for (rule, errand) in [(Rule::Task, Errand::None), (Rule::Layered, Errand::Open)] {
+    for (rule, errand) in [(Rule::Task, OpenTask::None), (Rule::Layered, OpenTask::Open)] {
         let at = |after| Case { errand, ..Case::new(rule).after(after) }.action();
         assert_eq!(at(hours(24)), STAYS);
         assert_eq!(at(hours(24) + second), (Action::Ask, Cause::Temporal));
@@ -215,7 +215,7 @@ fn r11_a_better_home_is_offered_and_never_held() {
     case.observed.earlier = Some(Earlier { session: Number(3), belongs: Share::new(0.99) });
     let weighed = case.weigh();
     assert_eq!((weighed.action, weighed.older), (Action::Ask, Some(Number(3))));
-    case.policy.question.manner = Manner::Hold;
+    case.policy.question.manner = QuestionMode::Hold;
     assert_eq!(case.action(), STAYS);
 }
 
@@ -247,8 +247,8 @@ fn r7_stuck_asks() {
 #[test]
 fn r13_alternatives_say_what_would_have_tipped_it() {
     let weighed = Case::new(Rule::Layered).shifts(0.1).weigh();
-    let tips: Vec<Tip> = weighed.alternatives.iter().map(|alternative| alternative.tip).collect();
+    let tips: Vec<Counterfactual> = weighed.alternatives.iter().map(|alternative| alternative.tip).collect();
     let (border, was) = (Share::new(0.35), Share::new(0.9));
-    let silence = Tip::SilenceOver { limit_ms: 12 * 3_600_000, was_ms: 300_000 };
-    assert_eq!(tips, [silence, Tip::BelongsBelow { border, was }]);
+    let silence = Counterfactual::SilenceOver { limit_ms: 12 * 3_600_000, was_ms: 300_000 };
+    assert_eq!(tips, [silence, Counterfactual::BelongsBelow { border, was }]);
 }

@@ -198,7 +198,7 @@ impl Assignment {
     }
 
     /// Returns where it stood, if the boundary at an entry ended it. The seal stands between the two.
-    pub fn ended_by(&self, boundary: Seq) -> Option<&Stage> {
+    pub(crate) fn ended_by(&self, boundary: Seq) -> Option<&Stage> {
         self.was.as_ref().filter(|_| !self.is_open() && self.since.next().next() == boundary)
     }
 
@@ -211,7 +211,7 @@ impl Assignment {
     }
 
     /// Adds an observation whose words were erased.
-    pub fn stage_gone(&mut self, seq: Seq, segment: segment::Number) {
+    pub(crate) fn stage_gone(&mut self, seq: Seq, segment: segment::Number) {
         let new = StagedIn { first: seq, count: 0, meaningful: 0 };
         let staged = self.staged.entry(segment).or_insert(new);
         staged.count = staged.count.saturating_add(1);

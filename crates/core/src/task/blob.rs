@@ -5,10 +5,10 @@ use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
 /// The longest content that is kept whole, in bytes.
-pub const WHOLE_BYTES_MAX: usize = 256 << 10;
+pub(crate) const WHOLE_BYTES_MAX: usize = 256 << 10;
 
 /// How much is kept of the beginning, and of the end, of a longer one, in bytes.
-pub const END_BYTES_MAX: usize = 64 << 10;
+pub(crate) const END_BYTES_MAX: usize = 64 << 10;
 
 /// A content: what it hashes to, how long it is, and what is kept of it.
 ///
@@ -20,13 +20,13 @@ pub struct Blob {
     /// The size of the whole content.
     pub bytes: u64,
     /// What is kept.
-    pub kept: Kept,
+    pub kept: StoredContent,
 }
 
 /// What is kept of a content. Bytes that are no text are shown as U+FFFD; the hash is that of the real ones.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Kept {
+pub enum StoredContent {
     /// All of it.
     Whole(String),
     /// Its two ends: it was longer than [`WHOLE_BYTES_MAX`].
@@ -44,17 +44,17 @@ impl Blob {
     /// Makes a blob of a content that is at hand.
     ///
     /// ```
-    /// use segue_core::task::blob::{Blob, Kept};
+    /// use segue_core::task::blob::{Blob, StoredContent};
     /// let blob = Blob::of(b"fn main() {}\n");
-    /// assert_eq!((blob.bytes, blob.kept), (13, Kept::Whole("fn main() {}\n".into())));
+    /// assert_eq!((blob.bytes, blob.kept), (13, StoredContent::Whole("fn main() {}\n".into())));
     /// ```
     pub fn of(content: &[u8]) -> Self {
         let kept = if content.len() <= WHOLE_BYTES_MAX {
-            Kept::Whole(String::from_utf8_lossy(content).into_owned())
+            StoredContent::Whole(String::from_utf8_lossy(content).into_owned())
         } else {
             let head = content.get(..END_BYTES_MAX).unwrap_or(content);
             let tail = content.get(content.len() - END_BYTES_MAX..).unwrap_or(content);
-            Kept::Ends { head: head_text(head), tail: tail_text(tail) }
+            StoredContent::Ends { head: head_text(head), tail: tail_text(tail) }
         };
         Self { hash: Digest::of_body(content), bytes: content.len() as u64, kept }
     }
@@ -62,15 +62,15 @@ impl Blob {
     /// Returns the blob without its text, for where that is stored once under its hash.
     #[must_use]
     pub fn without_text(&self) -> Self {
-        Self { kept: Kept::Elsewhere, ..*self }
+        Self { kept: StoredContent::Elsewhere, ..*self }
     }
 
     /// Counts the bytes that are not kept here.
     pub fn left_out(&self) -> u64 {
         match &self.kept {
-            Kept::Whole(_) => 0,
-            Kept::Ends { head, tail } => self.bytes.saturating_sub((head.len() + tail.len()) as u64),
-            Kept::Elsewhere => self.bytes,
+            StoredContent::Whole(_) => 0,
+            StoredContent::Ends { head, tail } => self.bytes.saturating_sub((head.len() + tail.len()) as u64),
+            StoredContent::Elsewhere => self.bytes,
         }
     }
 }
@@ -116,10 +116,10 @@ impl BlobWriter {
     pub fn finish(self) -> Blob {
         let Self { hasher, bytes, front, back } = self;
         let kept = if bytes <= WHOLE_BYTES_MAX as u64 {
-            Kept::Whole(String::from_utf8_lossy(&front).into_owned())
+            StoredContent::Whole(String::from_utf8_lossy(&front).into_owned())
         } else {
             let head = front.get(..END_BYTES_MAX).unwrap_or(&front);
-            Kept::Ends { head: head_text(head), tail: tail_text(&Vec::from(back)) }
+            StoredContent::Ends { head: head_text(head), tail: tail_text(&Vec::from(back)) }
         };
         Blob { hash: Digest(hasher.finalize().into()), bytes, kept }
     }
@@ -142,7 +142,7 @@ mod tests {
         {
             let content: Vec<u8> = "añ€😀".bytes().cycle().take(len).collect();
             let whole = Blob::of(&content);
-            assert_eq!(matches!(whole.kept, Kept::Whole(_)), len <= WHOLE_BYTES_MAX);
+            assert_eq!(matches!(whole.kept, StoredContent::Whole(_)), len <= WHOLE_BYTES_MAX);
             for size in [4099, END_BYTES_MAX, END_BYTES_MAX + 7, WHOLE_BYTES_MAX + 3] {
                 assert_eq!(in_pieces(&content, size).finish(), whole, "{len} in pieces of {size}");
             }
@@ -166,14 +166,16 @@ mod tests {
         let blob = writer.finish();
         assert_eq!((blob.hash, blob.bytes), (Digest(hasher.finalize().into()), (50 << 20) + 15));
         assert_eq!(blob.left_out(), blob.bytes - 2 * END_BYTES_MAX as u64);
-        let Kept::Ends { head, tail } = blob.kept else { panic!("not bounded") };
+        let StoredContent::Ends { head, tail } = blob.kept else { panic!("not bounded") };
         assert!(head.starts_with("xxx") && tail.ends_with("error: the end\n"));
     }
 
     #[test]
     fn c6_no_character_is_torn_and_odd_bytes_keep_their_hash() {
         let content = "€".repeat(WHOLE_BYTES_MAX);
-        let Kept::Ends { head, tail } = Blob::of(content.as_bytes()).kept else { panic!("not bounded") };
+        let StoredContent::Ends { head, tail } = Blob::of(content.as_bytes()).kept else {
+            panic!("not bounded")
+        };
         assert!(head.chars().chain(tail.chars()).all(|c| c == '€'));
         let (odd, shown) = (Blob::of(b"a\xffb"), Blob::of("a\u{fffd}b".as_bytes()));
         assert_eq!(odd.kept, shown.kept);

@@ -3,7 +3,7 @@
 use crate::digest::{Digest, NotADigest};
 use crate::task::encoder::Encoder;
 use crate::task::identity::TaskId;
-use crate::task::narrative::Line;
+use crate::task::narrative::NarrativeLine;
 use crate::task::state::TaskState;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -47,7 +47,7 @@ pub struct WorkCommit {
     /// Where the task stood.
     pub state: TaskState,
     /// What happened, for people.
-    pub narrative: Vec<Line>,
+    pub narrative: Vec<NarrativeLine>,
     /// What was observed, by the digests of the observations, in order.
     pub observations: Vec<Digest>,
 }
@@ -58,7 +58,7 @@ impl WorkCommit {
         task: TaskId,
         parents: Vec<CommitId>,
         state: TaskState,
-        narrative: Vec<Line>,
+        narrative: Vec<NarrativeLine>,
         observations: Vec<Digest>,
     ) -> Self {
         let mut commit = Self { id: CommitId(Digest::NONE), task, parents, state, narrative, observations };
@@ -103,10 +103,15 @@ mod tests {
     use super::*;
     use crate::Timestamp;
     use crate::entry::Seq;
-    use crate::task::narrative::LineKind;
+    use crate::task::narrative::NarrativeKind;
 
-    fn line(text: &str) -> Line {
-        Line { at: Timestamp::UNIX_EPOCH, kind: LineKind::Note, text: text.into(), message: None }
+    fn line(text: &str) -> NarrativeLine {
+        NarrativeLine {
+            at: Timestamp::UNIX_EPOCH,
+            kind: NarrativeKind::Note,
+            text: text.into(),
+            message: None,
+        }
     }
 
     fn commit(parents: &[u8], state: TaskState, lines: &[&str], observations: &[u8]) -> WorkCommit {

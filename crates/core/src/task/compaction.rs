@@ -17,13 +17,13 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
 /// The longest text that a canonical commit keeps of a decision, a question, a command or a description, in bytes.
-pub const KEPT_BYTES_MAX: usize = 4 << 10;
+pub(crate) const KEPT_BYTES_MAX: usize = 4 << 10;
 
 /// The most different commands that a canonical commit lists.
 pub const COMMANDS_MAX: usize = 256;
 
 /// The most different relations that a canonical commit lists.
-pub const RELATIONS_MAX: usize = 4096;
+pub(crate) const RELATIONS_MAX: usize = 4096;
 
 /// What a task's history is made of.
 #[derive(Debug, Clone, PartialEq, Eq)]

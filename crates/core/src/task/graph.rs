@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 /// The longest label of a node in a picture, in characters.
-pub const LABEL_CHARS_MAX: usize = 28;
+pub(crate) const LABEL_CHARS_MAX: usize = 28;
 
 /// Nodes and edges. The same relations make the same picture, in whatever order they came.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

@@ -9,7 +9,7 @@ use crate::entry::{Body, Record, Seq};
 use crate::task::assignment::Assignment;
 use crate::task::commit::CommitId;
 use crate::task::compaction::Compaction;
-use crate::task::narrative::Line;
+use crate::task::narrative::NarrativeLine;
 use crate::task::observation::Observation;
 
 /// How far back a history reaches.
@@ -44,7 +44,7 @@ impl PartialEq for TaskHistory {
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Staged {
     seq: Seq,
-    line: Line,
+    line: NarrativeLine,
     digest: Digest,
 }
 
@@ -87,12 +87,12 @@ impl TaskHistory {
 
     pub(crate) fn observe(&mut self, seq: Seq, at: Timestamp, observation: &Observation) {
         self.compaction.observe(seq, observation);
-        let line = Line::of(at, observation);
+        let line = NarrativeLine::of(at, observation);
         self.staged.push(Staged { seq, line, digest: observation.digest() });
     }
 
     /// Hands out what was staged, for a work commit.
-    pub(crate) fn take_staged(&mut self) -> (Vec<Line>, Vec<Digest>) {
+    pub(crate) fn take_staged(&mut self) -> (Vec<NarrativeLine>, Vec<Digest>) {
         let staged = std::mem::take(&mut self.staged);
         staged.into_iter().map(|staged| (staged.line, staged.digest)).unzip()
     }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 pub const DESCRIPTION_BYTES_MAX: usize = 1 << 20;
 
 /// The longest headline, in characters.
-pub const HEADLINE_CHARS_MAX: usize = 120;
+pub(crate) const HEADLINE_CHARS_MAX: usize = 120;
 
 /// The id of a task in its scope: the entry that started it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

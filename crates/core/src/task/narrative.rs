@@ -14,7 +14,7 @@ pub const LINE_BYTES_MAX: usize = 4 << 10;
 
 words! {
     /// What a line tells of.
-    LineKind {
+    NarrativeKind {
         /// The task was started.
         Started = "started",
         /// A note.
@@ -52,7 +52,7 @@ words! {
     }
 }
 
-impl From<NoteKind> for LineKind {
+impl From<NoteKind> for NarrativeKind {
     fn from(kind: NoteKind) -> Self {
         match kind {
             NoteKind::Note => Self::Note,
@@ -69,11 +69,11 @@ impl From<NoteKind> for LineKind {
 
 /// A line of the narrative.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Line {
+pub struct NarrativeLine {
     /// When.
     pub at: Timestamp,
     /// What it tells of.
-    pub kind: LineKind,
+    pub kind: NarrativeKind,
     /// What it tells; nothing where the message says it.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub text: String,
@@ -82,9 +82,9 @@ pub struct Line {
     pub message: Option<Seq>,
 }
 
-impl Line {
+impl NarrativeLine {
     /// Makes a line of a text.
-    pub fn new(at: Timestamp, kind: LineKind, text: &str) -> Self {
+    pub fn new(at: Timestamp, kind: NarrativeKind, text: &str) -> Self {
         Self { at, kind, text: clip(text, LINE_BYTES_MAX), message: None }
     }
 
@@ -92,10 +92,10 @@ impl Line {
     ///
     /// ```
     /// use segue_core::Timestamp;
-    /// use segue_core::task::{blob::Blob, narrative::Line, observation::Observation};
+    /// use segue_core::task::{blob::Blob, narrative::NarrativeLine, observation::Observation};
     /// let output = Blob::of(b"ok\n");
     /// let test = Observation::Command { command: "cargo test".into(), exit_code: Some(0), output };
-    /// assert_eq!(Line::of(Timestamp::UNIX_EPOCH, &test).text, "cargo test (exit 0)");
+    /// assert_eq!(NarrativeLine::of(Timestamp::UNIX_EPOCH, &test).text, "cargo test (exit 0)");
     /// ```
     pub fn of(at: Timestamp, observation: &Observation) -> Self {
         match observation {
@@ -103,17 +103,17 @@ impl Line {
                 Self { message: note.message, ..Self::new(at, note.kind.into(), &note.text) }
             }
             Observation::FileRead { path, content } => {
-                Self::new(at, LineKind::FileRead, &format!("{path} ({} bytes)", content.bytes))
+                Self::new(at, NarrativeKind::FileRead, &format!("{path} ({} bytes)", content.bytes))
             }
             Observation::FileWrite { path, content } => {
-                Self::new(at, LineKind::FileWrite, &format!("{path} ({} bytes)", content.bytes))
+                Self::new(at, NarrativeKind::FileWrite, &format!("{path} ({} bytes)", content.bytes))
             }
             Observation::Command { command, exit_code, .. } => {
                 let end = exit_code.map_or_else(|| "killed".to_owned(), |code| format!("exit {code}"));
                 let room = LINE_BYTES_MAX - end.len() - 3;
-                Self::new(at, LineKind::Command, &format!("{} ({end})", clip(command, room)))
+                Self::new(at, NarrativeKind::Command, &format!("{} ({end})", clip(command, room)))
             }
-            Observation::Plan { text } => Self::new(at, LineKind::Plan, text),
+            Observation::Plan { text } => Self::new(at, NarrativeKind::Plan, text),
             Observation::Relations { edges } => {
                 let told =
                     edges.iter().take(20).map(|edge| format!("{} {} {}", edge.from, edge.label, edge.to));
@@ -121,7 +121,7 @@ impl Line {
                 if edges.len() > 20 {
                     let _ = write!(told, " and {} more", edges.len() - 20);
                 }
-                Self::new(at, LineKind::Relations, &told)
+                Self::new(at, NarrativeKind::Relations, &told)
             }
         }
     }
@@ -146,7 +146,7 @@ impl<W: fmt::Write> Markdown<W> {
     }
 
     /// Adds a line. What a message says is given by the caller, who can read it; it may be gone.
-    pub fn line(&mut self, line: &Line, said: Option<&str>) -> fmt::Result {
+    pub fn line(&mut self, line: &NarrativeLine, said: Option<&str>) -> fmt::Result {
         let local = self.zone.to_datetime(line.at);
         if self.day != Some(local.date()) {
             write!(self.to, "\n## {}\n\n", local.date())?;
@@ -179,7 +179,11 @@ impl<W: fmt::Write> Markdown<W> {
 }
 
 /// Writes a narrative as one page of Markdown.
-pub fn markdown<'a>(title: &str, lines: impl IntoIterator<Item = &'a Line>, zone: TimeZone) -> String {
+pub fn markdown<'a>(
+    title: &str,
+    lines: impl IntoIterator<Item = &'a NarrativeLine>,
+    zone: TimeZone,
+) -> String {
     // Writing to a string cannot fail.
     let written = Markdown::begin(String::new(), title, zone).and_then(|mut page| {
         lines.into_iter().try_for_each(|line| page.line(line, None))?;
@@ -226,14 +230,22 @@ mod tests {
         let path = WorkPath::new("src/net.rs").unwrap();
         let write = Observation::FileWrite { path, content: Blob::of(b"x") };
         let lines = [
-            Line::new(at("2026-03-01T22:59:58Z"), LineKind::Question, "Fixed or *exponential*?"),
-            Line {
+            NarrativeLine::new(
+                at("2026-03-01T22:59:58Z"),
+                NarrativeKind::Question,
+                "Fixed or *exponential*?",
+            ),
+            NarrativeLine {
                 text: String::new(),
                 message: Some(Seq(8)),
-                ..Line::new(at("2026-03-01T23:30:00Z"), LineKind::Response, "")
+                ..NarrativeLine::new(at("2026-03-01T23:30:00Z"), NarrativeKind::Response, "")
             },
-            Line::of(at("2026-03-02T08:00:00Z"), &write),
-            Line::new(at("2026-03-02T08:00:01Z"), LineKind::Plan, "# not a heading\n```\n- a\n```\n"),
+            NarrativeLine::of(at("2026-03-02T08:00:00Z"), &write),
+            NarrativeLine::new(
+                at("2026-03-02T08:00:01Z"),
+                NarrativeKind::Plan,
+                "# not a heading\n```\n- a\n```\n",
+            ),
         ];
         let zone = TimeZone::fixed(jiff::tz::offset(1));
         let page = "# Add retry\n\n## 2026-03-01\n\n\
@@ -250,10 +262,10 @@ mod tests {
     #[test]
     fn a_long_note_is_clipped_and_a_command_keeps_its_end() {
         let note = Observation::Note(Note::text(NoteKind::Decision, "x".repeat(9000)));
-        let line = Line::of(Timestamp::UNIX_EPOCH, &note);
-        assert_eq!((line.kind, line.text.len()), (LineKind::Decision, LINE_BYTES_MAX));
+        let line = NarrativeLine::of(Timestamp::UNIX_EPOCH, &note);
+        assert_eq!((line.kind, line.text.len()), (NarrativeKind::Decision, LINE_BYTES_MAX));
         let output = Blob::of(b"");
         let command = Observation::Command { command: "y".repeat(9000), exit_code: None, output };
-        assert!(Line::of(Timestamp::UNIX_EPOCH, &command).text.ends_with("y… (killed)"));
+        assert!(NarrativeLine::of(Timestamp::UNIX_EPOCH, &command).text.ends_with("y… (killed)"));
     }
 }

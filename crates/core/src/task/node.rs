@@ -254,31 +254,6 @@ impl Edge {
     }
 }
 
-/// A relation to something that is not there.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the relation '{from} {label} {to}' names {missing}, which is not there")]
-pub struct NoSuchNode {
-    /// The edge's beginning.
-    pub from: NodeId,
-    /// The edge's end.
-    pub to: NodeId,
-    /// What it says.
-    pub label: EdgeLabel,
-    /// The node that is not there.
-    pub missing: NodeId,
-}
-
-/// Checks that the nodes of some edges are there.
-pub fn all_there(edges: &[Edge], exists: impl Fn(&NodeId) -> bool) -> Result<(), NoSuchNode> {
-    for Edge { from, to, label, .. } in edges {
-        if let Some(missing) = [from, to].into_iter().find(|node| !exists(node)) {
-            let (from, to, missing) = (from.clone(), to.clone(), missing.clone());
-            return Err(NoSuchNode { from, to, label: *label, missing });
-        }
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -322,18 +297,5 @@ mod tests {
             assert!(Weight::new(value).is_err(), "{value}");
         }
         assert!(serde_json::from_str::<Weight>("2").is_err());
-    }
-
-    #[test]
-    fn c6_a_relation_to_nothing_names_what_is_missing() {
-        let edge = Edge::new(NodeId::Note(Seq(4)), NodeId::Task(TaskId(Seq(99))), EdgeLabel::Mentions, "");
-        let there = |node: &NodeId| node.entry().is_none_or(|seq| seq <= Seq(10));
-        let error = all_there(std::slice::from_ref(&edge), there).unwrap_err();
-        assert_eq!(error.missing, NodeId::Task(TaskId(Seq(99))));
-        assert_eq!(
-            error.to_string(),
-            "the relation 'note:4 mentions task:99' names task:99, which is not there"
-        );
-        assert_eq!(all_there(&[edge], |_| true), Ok(()));
     }
 }

@@ -3,7 +3,7 @@
 
 use crate::Timestamp;
 use crate::entry::Seq;
-use crate::notice::WayBack;
+use crate::notice::Undoable;
 use crate::session::Number;
 use crate::task::canonical::CommitKind;
 use crate::task::commit::CommitId;
@@ -25,7 +25,7 @@ pub enum TaskNotice {
         /// How many old sessions were pruned.
         pruned: u32,
         /// Whether `/undo` takes it back.
-        way_back: WayBack,
+        way_back: Undoable,
     },
     /// A task began where the conversation is.
     Begun {
@@ -57,7 +57,7 @@ pub enum TaskNotice {
         /// How many old sessions were pruned.
         pruned: u32,
         /// Whether `/undo` takes it back.
-        way_back: WayBack,
+        way_back: Undoable,
     },
     /// The task was left alone for too long; the person came back and said nothing yet.
     Lapsed {

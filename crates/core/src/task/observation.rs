@@ -9,13 +9,13 @@ use crate::task::path::WorkPath;
 use serde::{Deserialize, Serialize};
 
 /// The longest text of a note, a plan or a command, in bytes.
-pub const TEXT_BYTES_MAX: usize = 1 << 20;
+pub(crate) const TEXT_BYTES_MAX: usize = 1 << 20;
 
 /// The longest evidence of a relation, in bytes.
-pub const EVIDENCE_BYTES_MAX: usize = 4 << 10;
+pub(crate) const EVIDENCE_BYTES_MAX: usize = 4 << 10;
 
 /// The most relations in one observation.
-pub const EDGES_MAX: usize = 1000;
+pub(crate) const EDGES_MAX: usize = 1000;
 
 words! {
     /// What a note is about, and by that who it is from.
@@ -41,7 +41,7 @@ words! {
 
 impl NoteKind {
     /// Tells whether it is the agent's own, and not a note of what the person said.
-    pub fn is_by_agent(self) -> bool {
+    pub(crate) fn is_by_agent(self) -> bool {
         match self {
             Self::Note | Self::Decision | Self::Diagnostic | Self::Question => true,
             Self::Response | Self::Intervention | Self::Request | Self::Confirmation => false,
@@ -121,7 +121,7 @@ pub enum Observation {
 
 /// Why an observation is refused. Nothing was changed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Unfit {
+pub enum ObservationRefusal {
     /// It says nothing.
     #[error("this {0} is empty")]
     Empty(&'static str),
@@ -156,15 +156,19 @@ impl Observation {
     }
 
     /// Checks what types cannot: that it says something, and not too much.
-    pub fn check(&self) -> Result<(), Unfit> {
+    pub fn check(&self) -> Result<(), ObservationRefusal> {
         match self {
             Self::Note(note) if note.message.is_some() && note.text.is_empty() => Ok(()),
             Self::Note(note) => check_text("note", &note.text, TEXT_BYTES_MAX),
             Self::FileRead { .. } | Self::FileWrite { .. } => Ok(()),
             Self::Command { command, .. } => check_text("command", command, TEXT_BYTES_MAX),
             Self::Plan { text } => check_text("plan", text, TEXT_BYTES_MAX),
-            Self::Relations { edges } if edges.is_empty() => Err(Unfit::Empty("list of relations")),
-            Self::Relations { edges } if edges.len() > EDGES_MAX => Err(Unfit::TooManyEdges(edges.len())),
+            Self::Relations { edges } if edges.is_empty() => {
+                Err(ObservationRefusal::Empty("list of relations"))
+            }
+            Self::Relations { edges } if edges.len() > EDGES_MAX => {
+                Err(ObservationRefusal::TooManyEdges(edges.len()))
+            }
             Self::Relations { edges } => {
                 let mut given = edges.iter().filter(|edge| !edge.evidence.is_empty());
                 given.try_for_each(|edge| check_text("evidence", &edge.evidence, EVIDENCE_BYTES_MAX))
@@ -173,7 +177,7 @@ impl Observation {
     }
 
     /// Tells whether it is work that must not be thrown away when another task begins (C-10).
-    pub fn is_meaningful(&self) -> bool {
+    pub(crate) fn is_meaningful(&self) -> bool {
         match self {
             Self::Note(note) => note.kind.is_by_agent(),
             Self::FileWrite { .. } | Self::Command { .. } | Self::Plan { .. } => true,
@@ -226,10 +230,10 @@ pub(crate) fn encode_edge(encoder: Encoder, edge: &Edge) -> Encoder {
         .text(&edge.evidence)
 }
 
-fn check_text(what: &'static str, text: &str, bytes_max: usize) -> Result<(), Unfit> {
+fn check_text(what: &'static str, text: &str, bytes_max: usize) -> Result<(), ObservationRefusal> {
     match text.len() {
-        _ if text.trim().is_empty() => Err(Unfit::Empty(what)),
-        bytes if bytes > bytes_max => Err(Unfit::TooLong { what, bytes, bytes_max }),
+        _ if text.trim().is_empty() => Err(ObservationRefusal::Empty(what)),
+        bytes if bytes > bytes_max => Err(ObservationRefusal::TooLong { what, bytes, bytes_max }),
         _ => Ok(()),
     }
 }
@@ -287,14 +291,17 @@ mod tests {
     #[test]
     fn c6_what_says_nothing_or_too_much_is_refused() {
         let note = |text: &str| Observation::Note(Note::text(NoteKind::Note, text));
-        assert_eq!(note(" \n").check(), Err(Unfit::Empty("note")));
+        assert_eq!(note(" \n").check(), Err(ObservationRefusal::Empty("note")));
         assert_eq!(note(&"x".repeat(TEXT_BYTES_MAX)).check(), Ok(()));
-        assert!(matches!(note(&"x".repeat(TEXT_BYTES_MAX + 1)).check(), Err(Unfit::TooLong { .. })));
-        assert_eq!(Observation::Plan { text: String::new() }.check(), Err(Unfit::Empty("plan")));
+        assert!(matches!(
+            note(&"x".repeat(TEXT_BYTES_MAX + 1)).check(),
+            Err(ObservationRefusal::TooLong { .. })
+        ));
+        assert_eq!(Observation::Plan { text: String::new() }.check(), Err(ObservationRefusal::Empty("plan")));
         assert!(Observation::Relations { edges: vec![] }.check().is_err());
         let edge = Edge::new(NodeId::Note(Seq(1)), NodeId::Note(Seq(2)), EdgeLabel::Relates, "");
         let many = Observation::Relations { edges: vec![edge; EDGES_MAX + 1] };
-        assert_eq!(many.check(), Err(Unfit::TooManyEdges(EDGES_MAX + 1)));
+        assert_eq!(many.check(), Err(ObservationRefusal::TooManyEdges(EDGES_MAX + 1)));
     }
 
     #[test]

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// The longest path, in bytes.
-pub const PATH_BYTES_MAX: usize = 4096;
+pub(crate) const PATH_BYTES_MAX: usize = 4096;
 
 /// The path of a file in the workspace, relative to its root, with `/` between folders.
 ///

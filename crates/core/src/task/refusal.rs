@@ -3,7 +3,7 @@
 use crate::session::Number;
 use crate::task::identity::NotADescription;
 use crate::task::node::NodeId;
-use crate::task::observation::Unfit;
+use crate::task::observation::ObservationRefusal;
 use crate::task::path::BadPath;
 use crate::task::transition::Forbidden;
 
@@ -21,7 +21,7 @@ pub enum TaskRefusal {
     Over(Number),
     /// The observation is refused.
     #[error(transparent)]
-    Unfit(#[from] Unfit),
+    ObservationRefusal(#[from] ObservationRefusal),
     /// The path is refused.
     #[error(transparent)]
     BadPath(#[from] BadPath),

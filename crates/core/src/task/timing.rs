@@ -1,7 +1,5 @@
 //! Coming back to a task (C-11, C-12).
 
-use crate::entry::Seq;
-use crate::task::state::TaskState;
 use jiff::SignedDuration;
 
 /// How long a task may rest.
@@ -54,32 +52,6 @@ pub fn coming_back(gap: SignedDuration, timeouts: Timeouts) -> Return {
     }
 }
 
-/// What the person is shown when a task is resumed (C-12).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Present<'a> {
-    /// The question that waits for an answer.
-    Question(&'a str),
-    /// What the agent said it has done, and whether that is good.
-    Completion(&'a str),
-    /// The progress so far, and whether to go on: the agent was cut off.
-    Progress,
-    /// What the person said and the agent has not taken in yet.
-    Interruption(&'a [Seq]),
-    /// Nothing: the task is over.
-    Nothing,
-}
-
-/// Tells what is shown when a task is resumed in some state.
-pub fn present(state: &TaskState) -> Present<'_> {
-    match state {
-        TaskState::Running => Present::Progress,
-        TaskState::AwaitingUser { question, .. } => Present::Question(question),
-        TaskState::Interrupted { messages } => Present::Interruption(messages),
-        TaskState::PendingComplete { summary } => Present::Completion(summary),
-        TaskState::Complete | TaskState::Aborted { .. } => Present::Nothing,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -109,19 +81,5 @@ mod tests {
         let odd = Timeouts { idle: SignedDuration::from_hours(9), stale: SignedDuration::from_hours(3) };
         assert_eq!(coming_back(SignedDuration::from_hours(4), odd), Return::Stale);
         assert_eq!(coming_back(SignedDuration::from_hours(3), odd), Return::Resume);
-    }
-
-    #[test]
-    fn c12_each_state_shows_what_belongs_to_it() {
-        let asked_at = crate::Timestamp::UNIX_EPOCH;
-        let question = TaskState::AwaitingUser { question: "Which?".into(), asked_at };
-        assert_eq!(present(&question), Present::Question("Which?"));
-        let done = TaskState::PendingComplete { summary: "All green.".into() };
-        assert_eq!(present(&done), Present::Completion("All green."));
-        let cut = TaskState::Interrupted { messages: vec![Seq(4), Seq(6)] };
-        assert_eq!(present(&cut), Present::Interruption(&[Seq(4), Seq(6)]));
-        assert_eq!(present(&TaskState::Running), Present::Progress);
-        assert_eq!(present(&TaskState::Complete), Present::Nothing);
-        assert_eq!(present(&TaskState::Aborted { reason: "no".into() }), Present::Nothing);
     }
 }

@@ -2,8 +2,11 @@
 
 use super::world::World;
 use segue_core::decide::{Command, prunable};
+use segue_core::effect::Effect;
+use segue_core::message::{Message, Role};
+use segue_core::notice::Notice;
 use segue_core::policy::Excess;
-use segue_core::retention::Wish;
+use segue_core::retention::{KeepChoice, RetireCheck};
 use segue_core::session::{Number, Status};
 
 fn with_sessions(limit: u32, excess: Excess, count: u32) -> World {
@@ -37,7 +40,7 @@ fn p8_the_oldest_are_archived_and_keep_what_they_say() {
 fn p8_keep_always_wins() {
     for excess in [Excess::Archive, Excess::Delete] {
         let mut world = with_sessions(3, excess, 2);
-        world.run(Command::Wish { session: Number(1), wish: Wish::Keep }).unwrap();
+        world.run(Command::KeepChoice { session: Number(1), wish: KeepChoice::Keep }).unwrap();
         for _ in 0..5 {
             world.new_session();
         }
@@ -89,7 +92,31 @@ fn p8_a_clean_up_on_request_reaches_archived_sessions() {
     let mut world = with_sessions(3, Excess::Archive, 6);
     let sessions = prunable(&world.state, 2);
     assert_eq!(sessions, [1, 2, 3, 4].map(Number));
-    let notice = segue_core::retention::Forewarned::No;
+    let notice = RetireCheck::AsOf(world.state.head);
     world.run(Command::Retire { sessions, notice }).unwrap();
     assert_eq!(world.state.all().map(|(number, _)| number.0).collect::<Vec<_>>(), [6, 5]);
+}
+
+/// Issue 16: who takes back a boundary that deleted sessions is told that those do not come back.
+#[test]
+fn p8_undo_says_how_many_deleted_sessions_are_gone() {
+    for (excess, lost) in [(Excess::Delete, 1), (Excess::Archive, 0)] {
+        let mut world = with_sessions(3, excess, 4);
+        let undone = world.run(Command::Undo).unwrap();
+        let notice = Some(&Notice::Undone { session: Number(3), from: Some(Number(4)), lost });
+        assert_eq!(undone.notice(), notice, "{excess:?}");
+    }
+}
+
+/// Issue 16: what is written to between the look and the clean-up stays, and what goes leaves nothing behind.
+#[test]
+fn p8_a_clean_up_drops_what_was_seen_and_not_what_was_used_since() {
+    let mut world = with_sessions(9, Excess::Archive, 4);
+    let seen = world.state.head;
+    let reply = Message::text("a late reply");
+    world.run(Command::Reply { role: Role::Assistant, message: reply, session: Number(2) }).unwrap();
+    let (sessions, notice) = ([1, 2, 3].map(Number).to_vec(), RetireCheck::AsOf(seen));
+    let decided = world.run(Command::Retire { sessions, notice }).unwrap();
+    assert_eq!(world.state.all().map(|(number, _)| number.0).collect::<Vec<_>>(), [4, 2]);
+    assert!(decided.effects.contains(&Effect::Purge));
 }

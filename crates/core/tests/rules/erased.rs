@@ -95,3 +95,41 @@ fn a_summary_goes_when_the_session_is_deleted_that_it_tells_of() {
         assert!(!carried(&world));
     }
 }
+
+/// All that was made of a task goes with the message that described it: the agent's notes, files, output and summary.
+#[test]
+fn what_was_done_for_a_message_goes_with_it() {
+    let mut world = World::new();
+    let message = world.say("please look after SECRET");
+    start(&mut world);
+    let command = Observation::Command {
+        command: "cat SECRET".into(),
+        exit_code: Some(0),
+        output: Blob::of(b"the SECRET output"),
+    };
+    let note = Observation::Note(Note::text(NoteKind::Note, "a SECRET note"));
+    observe(&mut world, vec![note, content("a SECRET file"), command]);
+    world.task(TaskVerb::Flush).unwrap();
+    world.task(TaskVerb::Finish { summary: "SECRET is done".into() }).unwrap();
+    world.task(TaskVerb::Confirm).unwrap();
+    world.say("what else?");
+    erase(&mut world, [message]);
+    for record in &world.log {
+        let text = format!("{:?}", record.body());
+        assert!(!text.contains("SECRET"), "{text}");
+    }
+    assert!(words(&world).contains(&Kind::User), "what was said besides is still there");
+}
+
+/// A summary that the agent gave after an answer may tell that answer.
+#[test]
+fn a_summary_goes_with_an_answer_that_came_before_it() {
+    let mut world = World::new();
+    world.say("please fix the parser");
+    start(&mut world);
+    world.task(TaskVerb::Ask { question: "which one?".into() }).unwrap();
+    let answer = world.say("the SECRET one");
+    world.task(TaskVerb::Finish { summary: "fixed the SECRET one".into() }).unwrap();
+    erase(&mut world, [answer]);
+    assert!(world.log.iter().all(|record| !format!("{:?}", record.body()).contains("SECRET")));
+}

@@ -7,6 +7,7 @@ mod archive;
 mod erased;
 mod growth;
 mod moved_task;
+mod offers;
 mod orphans;
 mod undo;
 mod world;

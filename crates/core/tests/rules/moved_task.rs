@@ -4,7 +4,7 @@ use super::world::World;
 use segue_core::decide::{Command, TaskVerb};
 use segue_core::policy::Excess;
 use segue_core::refusal::Refusal;
-use segue_core::retention::Forewarned;
+use segue_core::retention::RetireCheck;
 use segue_core::session::Number;
 use segue_core::task::identity::Description;
 use segue_core::task::observation::{Note, NoteKind, Observation};
@@ -31,7 +31,8 @@ fn c7_the_session_that_a_task_came_from_is_not_pruned_while_it_is_open() {
     world.overflow("and on");
     let staged = world.state.extras.tasks[&Number(3)].staged();
     assert_eq!(world.listed(), [3, 2, 1]);
-    world.run(Command::Retire { sessions: vec![Number(1), Number(2)], notice: Forewarned::No }).unwrap();
+    let notice = RetireCheck::AsOf(world.state.head);
+    world.run(Command::Retire { sessions: vec![Number(1), Number(2)], notice }).unwrap();
     assert_eq!(world.listed(), [3, 2, 1]);
     assert_eq!(world.state.extras.tasks[&Number(3)].staged(), staged);
     let refused = world.run(Command::Delete { session: Number(1) }).unwrap_err();

@@ -6,7 +6,7 @@ use segue_core::entry::{Body, Bytes, Record, Seq};
 use segue_core::erasure::Trace;
 use segue_core::evidence::Window;
 use segue_core::evolve::evolve;
-use segue_core::facts::{Facts, Need};
+use segue_core::facts::{Facts, Need, pruned_by};
 use segue_core::message::{Message, Role};
 use segue_core::observed::Observed;
 use segue_core::policy::{Backlog, Excess, Policy};
@@ -62,6 +62,10 @@ impl World {
                     let mut trace = Trace::new(self.state.scope.clone(), sources);
                     self.log.iter().for_each(|record| trace.read(record));
                     facts.derived = trace.finish();
+                }
+                Need::Pruned { boundary } => {
+                    let behind: Vec<Record> = self.log.iter().filter(|r| r.seq > boundary).cloned().collect();
+                    facts.pruned = pruned_by(&behind);
                 }
                 Need::Memories { .. } => {}
             }

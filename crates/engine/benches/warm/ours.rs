@@ -7,7 +7,7 @@ use segue_core::session::Number;
 use segue_engine::config::Config;
 use segue_engine::context::Budget;
 use segue_engine::{Engine, Inbound, Request, Target};
-use segue_signals::context::{EstimatedTokens, TokenCounter};
+use segue_signals::context::{OpenAiTokens, TokenCounter};
 use segue_store::sqlite::Sqlite;
 use std::path::Path;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ pub struct Ours {
 /// The window that has room for the recent messages, beside the answer and the summary.
 fn window() -> u64 {
     let texts = TALK.iter().flat_map(|(said, answer)| [said, answer]);
-    let tokens: u64 = texts.map(|text| EstimatedTokens.count(text) + 4).sum();
+    let tokens: u64 = texts.map(|text| OpenAiTokens.count(text) + 4).sum();
     tokens * RECENT as u64 * 64 / (2 * TALK.len() as u64 * 49)
 }
 
@@ -59,7 +59,7 @@ impl Ours {
 
     /// Assembles what the model is given; returns how many messages are shown.
     pub async fn context(&self) -> Outcome<usize> {
-        let budget = Budget::of_window(self.window, &EstimatedTokens);
+        let budget = Budget::of_window(self.window, &OpenAiTokens);
         Ok(self.engine.assemble(&self.scope, &budget).await?.messages.len())
     }
 

@@ -3,7 +3,7 @@
 use super::{Slash, refused};
 use crate::engine::{Engine, Turn};
 use crate::error::Error;
-use crate::history::{Listed, Told};
+use crate::history::{Listed, StoredMessage};
 use crate::recall::Recall;
 use crate::request::pick_session;
 use crate::words::{self, Language};
@@ -36,16 +36,17 @@ impl Engine {
             }
             Slash::Show(pick) => match pick_session(&state, *pick) {
                 Ok(number) => {
-                    let told = self.messages(&state, number, SHOWN_MAX).await?;
-                    Ok(show(turn.language, &self.describe(&state, number).await?, &told, now))
+                    let stored = self.messages(&state, number, SHOWN_MAX).await?;
+                    Ok(show(turn.language, &self.describe(&state, number).await?, &stored, now))
                 }
                 Err(why) => Ok(refused(turn.language, &state, None, &why)),
             },
             Slash::Why(count) => {
                 let decisions = self.why(&state, *count).await?;
-                let told = decisions.iter().map(|explained| words::explained(turn.language, explained, now));
-                let told: Vec<String> = told.collect();
-                Ok(if told.is_empty() { words::nothing_said(turn.language) } else { told.join("\n") })
+                let stored =
+                    decisions.iter().map(|explained| words::explained(turn.language, explained, now));
+                let stored: Vec<String> = stored.collect();
+                Ok(if stored.is_empty() { words::nothing_said(turn.language) } else { stored.join("\n") })
             }
             Slash::Recall(query) => {
                 let recall = Recall::new(query, ASKED);
@@ -93,9 +94,16 @@ impl Engine {
     }
 }
 
-fn show(language: Language, session: &Listed, told: &[Told], now: segue_core::Timestamp) -> String {
+fn show(
+    language: Language,
+    session: &Listed,
+    stored: &[StoredMessage],
+    now: segue_core::Timestamp,
+) -> String {
     let mut lines = vec![words::listed(language, session, now)];
-    lines.extend(told.iter().map(|told| format!("{:>4}  {}: {}", told.seq, told.role, one_line(&told.text))));
+    lines.extend(
+        stored.iter().map(|stored| format!("{:>4}  {}: {}", stored.seq, stored.role, one_line(&stored.text))),
+    );
     lines.join("\n")
 }
 

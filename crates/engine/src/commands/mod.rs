@@ -21,7 +21,7 @@ pub(crate) fn request(slash: &Slash) -> Option<Request> {
         Slash::Rename(pick, title) => Request::Rename(*pick, title.clone()),
         Slash::Fork(at) => Request::Fork(Pick::Latest, *at),
         Slash::Split(at) => Request::Split(*at),
-        Slash::Keep(session, wish) => Request::Wish(Pick::Numbered(*session), *wish),
+        Slash::Keep(session, wish) => Request::KeepChoice(Pick::Numbered(*session), *wish),
         Slash::Delete(session) => Request::Delete(Pick::Numbered(*session)),
         Slash::Redo => Request::Redo,
         Slash::Restore(session) => Request::Restore(Pick::Numbered(*session)),
@@ -86,7 +86,7 @@ fn typed(request: &Request) -> Option<words::Command> {
         Request::Restore(_) => words::Command::SessionRestore,
         Request::Move(_) => words::Command::SessionMove,
         Request::Rename(..) => words::Command::SessionRename,
-        Request::Wish(..) => words::Command::SessionKeep,
+        Request::KeepChoice(..) => words::Command::SessionKeep,
         Request::Delete(_) => words::Command::SessionDelete,
         _ => return None,
     })

@@ -4,7 +4,7 @@ use crate::request::Pick;
 use crate::words::Command;
 use segue_core::entry::Seq;
 use segue_core::observed::Answer;
-use segue_core::retention::Wish;
+use segue_core::retention::KeepChoice;
 use segue_core::session::{Number, Title};
 
 /// How many decisions `/why` explains at most.
@@ -38,7 +38,7 @@ pub enum Slash {
     /// `/session split MESSAGE`.
     Split(Seq),
     /// `/session keep N [off]`.
-    Keep(Number, Wish),
+    Keep(Number, KeepChoice),
     /// `/session delete N`.
     Delete(Number),
     /// `/continue`, `/fresh`, `/older`.
@@ -196,9 +196,9 @@ fn number(text: &str) -> Option<Number> {
 /// Reads `N`, or `N off`.
 fn keep(rest: &str) -> Option<Slash> {
     let (number, wish) = match rest.split_once(char::is_whitespace) {
-        Some((number, off)) if off.trim().eq_ignore_ascii_case("off") => (number, Wish::Release),
+        Some((number, off)) if off.trim().eq_ignore_ascii_case("off") => (number, KeepChoice::Release),
         Some(_) => return None,
-        None => (rest, Wish::Keep),
+        None => (rest, KeepChoice::Keep),
     };
     Some(Slash::Keep(self::number(number)?, wish))
 }
@@ -249,8 +249,8 @@ mod tests {
         assert_eq!(slash("/session move 3"), Slash::Move(Number(3)));
         assert_eq!(slash("/redo"), Slash::Redo);
         assert_eq!(slash("/session show"), Slash::Show(Pick::Latest));
-        assert_eq!(slash("/session keep 2"), Slash::Keep(Number(2), Wish::Keep));
-        assert_eq!(slash("/session keep 2 off"), Slash::Keep(Number(2), Wish::Release));
+        assert_eq!(slash("/session keep 2"), Slash::Keep(Number(2), KeepChoice::Keep));
+        assert_eq!(slash("/session keep 2 off"), Slash::Keep(Number(2), KeepChoice::Release));
         assert_eq!(slash("/session fork 12"), Slash::Fork(Some(Seq(12))));
         let title = |t| Title::new(t).unwrap();
         assert_eq!(

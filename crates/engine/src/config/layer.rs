@@ -1,7 +1,7 @@
 //! Layers: settings from one source, read into paths and values.
 
 use super::origin::{Origin, Place, Spot};
-use super::problem::Problem;
+use super::problem::{Problem, Warning};
 use super::schema::{self, Form, Found, Path};
 use std::collections::BTreeMap;
 use toml::de::{DeTable, DeValue};
@@ -12,7 +12,16 @@ use toml::{Spanned, Value};
 pub struct Layer {
     origin: Origin,
     content: Content,
-    withheld: Vec<String>,
+    trust: Trust,
+}
+
+/// What a layer may decide.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Trust {
+    /// Everything.
+    Full,
+    /// What is harmless whoever wrote it ([`schema::is_harmless`]).
+    Harmless,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -25,12 +34,22 @@ enum Content {
 impl Layer {
     /// Makes a layer of a file's text.
     pub fn toml(origin: Origin, text: impl Into<String>) -> Self {
-        Self { origin, content: Content::Toml(text.into()), withheld: Vec::new() }
+        Self { origin, content: Content::Toml(text.into()), trust: Trust::Full }
     }
 
-    /// The same layer without some settings, named by their dotted keys.
-    pub fn without(self, keys: Vec<String>) -> Self {
-        Self { withheld: keys, ..self }
+    /// The same layer, written by somebody else: it decides what is harmless, and the rest becomes a warning.
+    ///
+    /// ```
+    /// use jiff::tz::TimeZone;
+    /// use segue_engine::config::{Config, Layer, Origin};
+    /// let layer = Layer::toml(Origin::Workspace("segue.toml".into()), "language = 'zh'\nstore.url = 'files:x'");
+    /// let config = Config::load(vec![layer.untrusted()], &TimeZone::UTC)?;
+    /// assert_eq!(config.store_url, "sqlite:~/.local/share/segue/segue.db");
+    /// assert_eq!(config.warnings.len(), 1);
+    /// # Ok::<(), segue_engine::config::Problems>(())
+    /// ```
+    pub fn untrusted(self) -> Self {
+        Self { trust: Trust::Harmless, ..self }
     }
 
     /// Makes a layer of environment variables. Those that do not begin with `SEGUE_` are left alone, so
@@ -49,13 +68,13 @@ impl Layer {
     ) -> Self {
         let ours = variables.into_iter().map(|(name, value)| (name.into(), value.into()));
         let ours = ours.filter(|(name, _)| name.starts_with(PREFIX)).collect();
-        Self { origin: Origin::Environment, content: Content::Variables(ours), withheld: Vec::new() }
+        Self { origin: Origin::Environment, content: Content::Variables(ours), trust: Trust::Full }
     }
 
     /// Makes a layer of command line options: dotted keys and their values as text.
     pub fn options<K: Into<String>, V: Into<String>>(options: impl IntoIterator<Item = (K, V)>) -> Self {
         let options = options.into_iter().map(|(key, value)| (key.into(), value.into())).collect();
-        Self { origin: Origin::CommandLine, content: Content::Options(options), withheld: Vec::new() }
+        Self { origin: Origin::CommandLine, content: Content::Options(options), trust: Trust::Full }
     }
 }
 
@@ -66,6 +85,7 @@ const PREFIX: &str = "SEGUE_";
 pub(super) struct Settings {
     pub values: BTreeMap<Path, (Value, Place)>,
     pub problems: Vec<Problem>,
+    pub warnings: Vec<Warning>,
     /// Variables that are no settings, unless a model's key is in them.
     pub strangers: Vec<String>,
 }
@@ -77,7 +97,7 @@ impl Settings {
         let mut settings = Self::default();
         for layer in layers {
             match layer.content {
-                Content::Toml(text) => settings.add_toml(&layer.origin, &text, &layer.withheld),
+                Content::Toml(text) => settings.add_toml(&layer.origin, &text, layer.trust),
                 Content::Variables(variables) => settings.add_variables(&layer.origin, variables),
                 Content::Options(options) => settings.add_options(&layer.origin, options),
             }
@@ -97,15 +117,21 @@ impl Settings {
         names.into_iter().collect()
     }
 
-    fn add_toml(&mut self, origin: &Origin, text: &str, withheld: &[String]) {
+    fn add_toml(&mut self, origin: &Origin, text: &str, trust: Trust) {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         match DeTable::parse(text) {
             Ok(table) => {
-                self.add_table(&Source { origin, text, withheld }, &Path::default(), table.get_ref());
+                let mut refused = Vec::new();
+                let source = Source { origin, text, trust };
+                self.add_table(&source, &Path::default(), table.get_ref(), &mut refused);
+                if !refused.is_empty() {
+                    let place = Place { origin: origin.clone(), spot: Spot::Whole };
+                    self.warnings.push(Warning::Untrusted { keys: refused, place });
+                }
             }
             Err(error) => {
                 let at = error.span().map_or(0, |span| span.start);
-                let place = Source { origin, text, withheld }.place(at);
+                let place = Source { origin, text, trust }.place(at);
                 // The parser's message may have several lines; a problem is one sentence.
                 let message = error.message().split_whitespace().collect::<Vec<_>>().join(" ");
                 self.problems.push(Problem::Syntax { place, message });
@@ -113,19 +139,40 @@ impl Settings {
         }
     }
 
-    fn add_table(&mut self, source: &Source<'_>, above: &Path, table: &DeTable<'_>) {
+    fn add_table(
+        &mut self,
+        source: &Source<'_>,
+        above: &Path,
+        table: &DeTable<'_>,
+        refused: &mut Vec<String>,
+    ) {
         for (key, value) in table {
             let path = above.with(key.get_ref());
             let place = source.place(key.span().start);
-            match (schema::find(&path), value.get_ref()) {
-                (Found::Setting(_), _) if source.withheld.contains(&path.to_string()) => {}
-                (Found::Setting(_), value) => self.put(path, plain(value), place),
-                (Found::Table, DeValue::Table(inner)) => self.add_table(source, &path, inner),
-                (Found::Table, value) => match schema::short(&path) {
-                    Some(whole) => self.put(whole, plain(value), place),
-                    None => self.problems.push(Problem::NotATable { key: path.to_string(), place }),
-                },
-                (Found::Nothing, _) => self.unknown(&path, place),
+            let setting = match (schema::find(&path), value.get_ref()) {
+                (Found::Setting(_), _) => Some(path),
+                (Found::Table, DeValue::Table(inner)) => {
+                    self.add_table(source, &path, inner, refused);
+                    continue;
+                }
+                (Found::Table, _) => {
+                    let whole = schema::short(&path);
+                    if whole.is_none() {
+                        let (key, place) = (path.to_string(), place.clone());
+                        self.problems.push(Problem::NotATable { key, place });
+                    }
+                    whole
+                }
+                (Found::Nothing, _) => {
+                    self.unknown(&path, place.clone());
+                    None
+                }
+            };
+            let Some(setting) = setting else { continue };
+            let value = plain(value.get_ref());
+            match source.trust == Trust::Full || schema::is_harmless(&setting, &value) {
+                true => self.put(setting, value, place),
+                false => refused.push(setting.to_string()),
             }
         }
     }
@@ -176,7 +223,7 @@ impl Settings {
 struct Source<'a> {
     origin: &'a Origin,
     text: &'a str,
-    withheld: &'a [String],
+    trust: Trust,
 }
 
 impl Source<'_> {

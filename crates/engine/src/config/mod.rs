@@ -21,6 +21,7 @@ pub use values::{ControlModel, Language, UnknownCommand};
 
 use crate::memory::Keep;
 use crate::retention::Retention;
+use crate::route::safe::Case;
 use crate::route::{self, BlankPeer, DmScope, Links, Routing};
 use jiff::SignedDuration;
 use jiff::civil::Time;
@@ -31,15 +32,17 @@ use schema::Path;
 use segue_core::observed::Share;
 use segue_core::pins::{Temperature, Thinking, Verbosity};
 use segue_core::policy::{
-    Adaptive, AutoRoute, Backlog, Excess, Manner, Mode, Policy, Question, Rule, Segmented, Shift, Tasks,
+    Adaptive, AutoRoute, Backlog, Excess, Mode, Policy, QuestionMode, QuestionPolicy, Rule, Segmented, Shift,
+    Tasks,
 };
 use segue_core::scope;
+use segue_store::redacted;
 use std::collections::BTreeMap;
 use toml::Value;
 use values::Age;
 
 /// The built-in layer.
-pub const DEFAULTS: &str = include_str!("defaults.toml");
+pub(crate) const DEFAULTS: &str = include_str!("defaults.toml");
 
 /// How many tokens fit into a context window, unless it is said.
 const CONTEXT_WINDOW: u64 = 128_000;
@@ -49,9 +52,14 @@ const RETENTION_GRACE: SignedDuration = SignedDuration::from_hours(7 * 24);
 
 /// The settings, each of its own type.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Config {
     /// Where the log is kept, as a URL; a leading `~` of its path is the program's to expand.
     pub store_url: String,
+    /// The file that holds the master key of the store. The library never reads it.
+    pub store_key_file: Option<String>,
+    /// The environment variable that holds it. The library never reads it.
+    pub store_key_env: Option<String>,
     /// How addresses become scopes.
     pub routing: Routing,
     /// Slash commands.
@@ -97,6 +105,8 @@ pub struct Limits {
     pub message_id_bytes_max: usize,
     /// How many scopes' states are kept in memory.
     pub scopes_cached_max: usize,
+    /// How many bytes of a file an import holds in memory at once.
+    pub import_bytes_max: usize,
 }
 
 /// Which models agents use, unless they say otherwise.
@@ -195,7 +205,7 @@ struct Overrides {
     shift_cooldown: Option<SignedDuration>,
     question_threshold: Option<Share>,
     question_cooldown: Option<SignedDuration>,
-    question_manner: Option<Manner>,
+    question_manner: Option<QuestionMode>,
     context_window: Option<u64>,
     memory: Option<Keep>,
     retention_age: Option<Age>,
@@ -222,7 +232,8 @@ impl Config {
     pub fn load(mut layers: Vec<Layer>, local: &TimeZone) -> Result<Self, Problems> {
         layers.insert(0, Layer::toml(Origin::Defaults, DEFAULTS));
         let mut settings = Settings::merge(layers);
-        let (problems, warnings) = (std::mem::take(&mut settings.problems), Vec::new());
+        let (problems, warnings) =
+            (std::mem::take(&mut settings.problems), std::mem::take(&mut settings.warnings));
         let mut reader = Reader { settings: &settings, local, problems, warnings };
         let at = Path::dotted;
 
@@ -239,6 +250,8 @@ impl Config {
             names.map(|(name, place)| (name.clone(), reader.model(&name, &place))).collect();
         let config = Self {
             store_url: reader.text(&at("store.url")),
+            store_key_file: Some(reader.text(&at("store.key_file"))).filter(|file| !file.is_empty()),
+            store_key_env: reader.variable_name(&at("store.key_env")),
             routing: Routing { dm_scope, links, blank_peer },
             commands: Commands {
                 unknown: reader.choice(&at("commands.unknown"), UnknownCommand::ALL).unwrap_or_default(),
@@ -310,7 +323,7 @@ impl Config {
                 threshold: pick!(shift_threshold or usual.shift.threshold),
                 cooldown: pick!(shift_cooldown or usual.shift.cooldown),
             },
-            question: Question {
+            question: QuestionPolicy {
                 threshold: pick!(question_threshold or usual.question.threshold),
                 cooldown: pick!(question_cooldown or usual.question.cooldown),
                 manner: pick!(question_manner or usual.question.manner),
@@ -336,12 +349,12 @@ impl Config {
     }
 
     /// Returns whose sessions are remembered, for a scope.
-    pub fn memory_for(&self, scope: &scope::Key) -> Keep {
+    pub(crate) fn memory_for(&self, scope: &scope::Key) -> Keep {
         self.pick(scope, None, |o| o.memory).unwrap_or_default()
     }
 
     /// Returns what is kept of a scope, and how long before it goes that is announced.
-    pub fn retention_for(&self, scope: &scope::Key) -> (Retention, SignedDuration) {
+    pub(crate) fn retention_for(&self, scope: &scope::Key) -> (Retention, SignedDuration) {
         let age = self.pick(scope, None, |o| o.retention_age).unwrap_or_default();
         let bound = |get: fn(&Overrides) -> Option<u64>| self.pick(scope, None, get).filter(|max| *max > 0);
         let keep = Retention {
@@ -381,7 +394,13 @@ impl Config {
 }
 
 fn links(reader: &mut Reader<'_>) -> Links {
-    let mut links = Links::default();
+    let channels: Vec<String> =
+        reader.settings.names(&["channels"]).into_iter().map(|(name, _)| name).collect();
+    let is_cased = |name: &&String| {
+        let path = Path::dotted("channels").with(name).with("ids");
+        reader.choice(&path, &Case::ALL) == Some(Case::Kept)
+    };
+    let mut links = Links::with_cased(channels.iter().filter(is_cased));
     for (name, place) in reader.settings.names(&["session", "identity_links"]) {
         let path = Path::dotted("session.identity_links").with(&name);
         let allowed = "write a list of addresses such as [\"telegram:111\", \"discord:222\"]";
@@ -441,22 +460,19 @@ fn users(reader: &mut Reader<'_>, links: &Links) -> BTreeMap<String, Overrides> 
 }
 
 fn origins(settings: &Settings) -> Vec<Setting> {
-    let setting = |(path, (value, place)): (&Path, &(Value, Place))| {
-        let value = match value {
-            Value::String(text) => Value::String(masked(text)),
-            other => other.clone(),
-        };
-        Setting { key: path.to_string(), value: value.to_string(), place: place.clone() }
+    let setting = |(path, (value, place)): (&Path, &(Value, Place))| Setting {
+        key: path.to_string(),
+        value: masked(value).to_string(),
+        place: place.clone(),
     };
     settings.values.iter().map(setting).collect()
 }
 
-/// Masks the password of a URL, because people paste the output of `segue config show` into reports.
-fn masked(text: &str) -> String {
-    let Some((scheme, rest)) = text.split_once("://") else { return text.to_owned() };
-    // The last `@`, since people forget to encode the one in their password.
-    match rest.rsplit_once('@').and_then(|(who, host)| Some((who.split_once(':')?.0, host))) {
-        Some((user, host)) => format!("{scheme}://{user}:***@{host}"),
-        None => text.to_owned(),
+/// Masks what may be a secret, because people paste the output of `segue config show` into reports.
+fn masked(value: &Value) -> Value {
+    match value {
+        Value::String(text) if text.contains("://") => Value::String(redacted(text)),
+        Value::Array(items) => Value::Array(items.iter().map(masked).collect()),
+        other => other.clone(),
     }
 }

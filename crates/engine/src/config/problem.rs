@@ -193,6 +193,14 @@ pub enum Warning {
     /// A variable that begins like ours and is none of ours.
     #[error("{0} is not a setting of Segue and does nothing: unset it, or see `segue config show`.")]
     Variable(String),
+    /// Settings that a folder may not decide before it is trusted.
+    #[error("{place} may not set {}: `segue trust DIR` lets the file of a folder decide.", .keys.join(", "))]
+    Untrusted {
+        /// The keys.
+        keys: Vec<String>,
+        /// The file.
+        place: Place,
+    },
     /// A model that is not configured.
     #[error("`{key}` ({place}) names the model `{name}`, which is not there: add [models.{name}].")]
     Model {

@@ -99,6 +99,7 @@ impl Reader<'_> {
             message_bytes_max: limit("message_bytes_max", 1 << 30),
             message_id_bytes_max: limit("message_id_bytes_max", 1 << 16),
             scopes_cached_max: limit("scopes_cached_max", 1 << 24),
+            import_bytes_max: limit("import_bytes_max", u32::MAX),
         }
     }
 
@@ -233,7 +234,7 @@ impl Reader<'_> {
     }
 
     /// Finds settings that cannot both be, for everyone or where `above` overrides one of them.
-    pub fn contradictions(&mut self, above: &Path) {
+    pub(crate) fn contradictions(&mut self, above: &Path) {
         for (shorter, longer) in RISING {
             let place = |key: &str| {
                 let own = below(above, key);
@@ -312,7 +313,7 @@ impl Reader<'_> {
 
     /// Reads the name of an environment variable. What is not one is probably the secret itself, and is
     /// not shown.
-    pub fn variable_name(&mut self, path: &Path) -> Option<String> {
+    pub(crate) fn variable_name(&mut self, path: &Path) -> Option<String> {
         let (value, place) = self.settings.values.get(path)?;
         let fits = |c: char| c.is_ascii_alphanumeric() || c == '_';
         let begins = |name: &str| name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
@@ -361,7 +362,7 @@ fn below(above: &Path, dotted: &str) -> Path {
 }
 
 fn shown(value: &Value) -> String {
-    let text = value.to_string();
+    let text = super::masked(value).to_string();
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     if text.chars().count() <= SHOWN_CHARS_MAX {
         return text;

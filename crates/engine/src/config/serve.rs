@@ -83,12 +83,24 @@ pub struct Serve {
     pub upstream_connect_timeout: SignedDuration,
     /// How long a model's endpoint may be silent.
     pub upstream_idle_timeout: SignedDuration,
+    /// How long a model's endpoint may take for a whole answer.
+    pub upstream_timeout: SignedDuration,
     /// How often a request to a model is tried again.
     pub upstream_retries: usize,
     /// How long requests may take to end when the server stops.
     pub shutdown_grace: SignedDuration,
     /// How often the workers look for something to do.
     pub work_every: SignedDuration,
+    /// Where traces are sent: the base of a collector that speaks OTLP over HTTP. None: no traces.
+    pub traces_url: Option<String>,
+    /// The environment variable that holds the collector's key.
+    pub traces_key_env: Option<String>,
+    /// How many of a hundred requests are traced, unless who asks has decided it.
+    pub traces_percent: usize,
+    /// How many spans wait for the collector at most.
+    pub traces_queue_max: usize,
+    /// How long the collector may take.
+    pub traces_timeout: SignedDuration,
 }
 
 impl Reader<'_> {
@@ -111,10 +123,22 @@ impl Reader<'_> {
             write_timeout: self.duration(&at("write_timeout")).unwrap_or(minute),
             upstream_connect_timeout: self.duration(&at("upstream_connect_timeout")).unwrap_or(second * 10),
             upstream_idle_timeout: self.duration(&at("upstream_idle_timeout")).unwrap_or(minute * 2),
+            upstream_timeout: self.duration(&at("upstream_timeout")).unwrap_or(minute * 60),
             upstream_retries: self.count("upstream_retries", 0, 10),
             shutdown_grace: self.duration(&at("shutdown_grace")).unwrap_or(second * 20),
             work_every: self.duration(&at("work_every")).unwrap_or(minute),
+            traces_url: self.web_address(&at("traces_url")),
+            traces_key_env: self.variable_name(&at("traces_key_env")),
+            traces_percent: self.count("traces_percent", 0, 100),
+            traces_queue_max: self.count("traces_queue_max", 1, 1 << 20),
+            traces_timeout: self.duration(&at("traces_timeout")).unwrap_or(second * 5),
         }
+    }
+
+    fn web_address(&mut self, path: &Path) -> Option<String> {
+        let allowed = "write an address that begins with http:// or https://";
+        let is_one = |text: &&str| text.starts_with("http://") || text.starts_with("https://");
+        self.value(path, allowed, |value| value.as_str().map(str::trim).filter(is_one).map(str::to_owned))
     }
 
     fn count(&mut self, name: &str, min: u32, max: u32) -> usize {

@@ -5,7 +5,7 @@ use crate::words;
 use jiff::civil::Time;
 use jiff::tz::{TimeZone, TimeZoneDatabase};
 use jiff::{SignedDuration, Span, SpanRelativeTo};
-use segue_core::policy::{AutoRoute, Manner};
+use segue_core::policy::{AutoRoute, QuestionMode};
 use serde::{Deserialize, Serialize};
 use toml::Value;
 
@@ -71,7 +71,8 @@ pub(super) fn age(value: &Value) -> Option<Age> {
 }
 
 /// The choices of `question`.
-pub(super) const MANNERS: &[(&str, Manner)] = &[("propose", Manner::Propose), ("hold", Manner::Hold)];
+pub(super) const MANNERS: &[(&str, QuestionMode)] =
+    &[("propose", QuestionMode::Propose), ("hold", QuestionMode::Hold)];
 
 /// The choices of `auto_route`.
 pub(super) const AUTO_ROUTES: &[(&str, AutoRoute)] =
@@ -81,7 +82,7 @@ pub(super) const AUTO_ROUTES: &[(&str, AutoRoute)] =
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
 #[serde(from = "String", into = "String")]
 pub enum ControlModel {
-    /// The classifier that is built in.
+    /// The judgement that is built in.
     #[default]
     Builtin,
     /// A model of the configuration, by its name.

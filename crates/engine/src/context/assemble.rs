@@ -9,9 +9,8 @@ use super::tail::Tail;
 use super::{Context, Source, Unassembled};
 use crate::engine::Engine;
 use crate::error::Error;
-use crate::history::told;
-use crate::words::Language;
-use crate::words::quoted::{Block, Quote, block, speakers};
+use crate::history::stored_message;
+use crate::words::quoted;
 use segue_core::entry::Body;
 use segue_core::message::Role;
 use segue_core::scope;
@@ -65,7 +64,7 @@ impl Engine {
         let mut summed_up = None;
         if let Some(rolled) = rolled(&tail, place) {
             tail.fill(store, rolled.end, room.messages).await?;
-            summed_up = layout.note(&mut tail, &self.classifier, rolled.end).map(|noted| (rolled, noted));
+            summed_up = layout.note(&mut tail, rolled.end).map(|noted| (rolled, noted));
         }
         let context = layout.context(&tail, budget, place, summed_up);
         let is_usual = layout.is_for(budget);
@@ -117,7 +116,9 @@ impl Engine {
         let Some(record) = first.filter(|record| record.kind.role() == Some(Role::System)) else {
             return Ok(None);
         };
-        let Some(message) = told(&record).and_then(|told| told.message) else { return Ok(None) };
+        let Some(message) = stored_message(&record).and_then(|stored| stored.message) else {
+            return Ok(None);
+        };
         let carried =
             |from| CarriedOver { seq: record.seq, segment: record.segment, text: message.text, from };
         Ok(message.carried_from.map(carried))
@@ -138,9 +139,7 @@ impl Context {
     /// Puts the summary that the session began with in front.
     fn carry_over(&mut self, cache: &ContextCache, budget: &Budget<'_>) {
         let Some(carried) = &cache.carried else { return };
-        let language = Language::of(&carried.text);
-        let from = format!("#{}, {}", carried.from, speakers(language));
-        let text = block(language, Block::CarryOver, &[Quote { from, text: &carried.text }]);
+        let text = quoted::carry_over(carried.from, &carried.text);
         self.front.push(Front::new(budget, Part::CarryOver, text));
         self.sources.push(Source {
             part: Part::CarryOver,

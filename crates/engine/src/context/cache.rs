@@ -8,7 +8,7 @@ use super::last::LastContext;
 use super::layout::Layout;
 use super::rolling::Notes;
 use super::tail::Item;
-use crate::history::Told;
+use crate::history::StoredMessage;
 use crate::scope::{Added, Change};
 use segue_core::decision::Action;
 use segue_core::entry::Seq;
@@ -17,7 +17,6 @@ use segue_core::segment;
 use segue_core::session::Number;
 use segue_core::span::{Span, Spans};
 use segue_core::state::State;
-use segue_signals::Classifier;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -113,11 +112,11 @@ impl ContextCache {
     /// Takes in older messages, oldest first.
     pub(super) fn add_older(&mut self, older: Vec<Item>, is_all: IsAll) {
         self.unread = match (older.first(), is_all) {
-            (Some(oldest), IsAll::No) => before(&self.unread, oldest.told.seq),
+            (Some(oldest), IsAll::No) => before(&self.unread, oldest.stored.seq),
             (Some(_), IsAll::Yes) | (None, _) => Spans::default(),
         };
         for item in older.into_iter().rev() {
-            self.bytes += weight(&item.told);
+            self.bytes += weight(&item.stored);
             self.items.push_front(item);
         }
     }
@@ -139,8 +138,8 @@ impl ContextCache {
 
     fn keep_newest(&mut self, count: usize) {
         self.items.drain(..self.items.len().saturating_sub(count));
-        self.bytes = self.items.iter().map(|item| weight(&item.told)).sum();
-        let oldest = self.items.front().map_or(self.state.head.next(), |item| item.told.seq);
+        self.bytes = self.items.iter().map(|item| weight(&item.stored)).sum();
+        let oldest = self.items.front().map_or(self.state.head.next(), |item| item.stored.seq);
         self.unread = before(&self.view, oldest);
     }
 
@@ -149,7 +148,7 @@ impl ContextCache {
         if self.session != added.session {
             return None;
         }
-        self.bytes += added.items.iter().map(|item| weight(&item.told)).sum::<usize>();
+        self.bytes += added.items.iter().map(|item| weight(&item.stored)).sum::<usize>();
         self.items.extend(added.items.iter().cloned());
         let seen = |segment| added.view.iter().any(|span| span.segment == segment);
         self.turned =
@@ -170,12 +169,12 @@ impl ContextCache {
 
     /// Lays out the next context, if that is the last one with something added. Else it writes the notes that it will
     /// need.
-    pub(crate) fn lay_out_next(&mut self, classifier: &Classifier) {
+    pub(crate) fn lay_out_next(&mut self) {
         let Some(layout) = self.layout.take() else { return };
         self.last = self.last.take().and_then(|last| last.extended(&layout, self));
         match &self.last {
             Some(last) => self.needed = self.needed.max(last.needs()),
-            None => layout.write_notes_ahead(self, classifier),
+            None => layout.write_notes_ahead(self),
         }
         self.layout = Some(layout);
     }
@@ -193,9 +192,9 @@ fn pins(state: &State, session: Number) -> Option<&Pins> {
 }
 
 /// About how many bytes a message takes; its text is there twice.
-fn weight(told: &Told) -> usize {
-    let calls = told.message.iter().flat_map(|message| &message.tool_calls);
-    MESSAGE_BYTES + 2 * told.text.len() + calls.map(|call| call.arguments.len()).sum::<usize>()
+fn weight(stored: &StoredMessage) -> usize {
+    let calls = stored.message.iter().flat_map(|message| &message.tool_calls);
+    MESSAGE_BYTES + 2 * stored.text.len() + calls.map(|call| call.arguments.len()).sum::<usize>()
 }
 
 /// Returns what a view sees before an entry. Its messages are not counted anew: it is only read by.

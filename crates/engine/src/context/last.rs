@@ -105,12 +105,12 @@ impl LastContext {
         let in_front = cache.carried.as_ref().map(|carried| carried.seq);
         let cost_at = |place: usize| {
             let item = self::item(cache, end, place)?;
-            Some(if Some(item.told.seq) == in_front { 0 } else { item.cost(budget) })
+            Some(if Some(item.stored.seq) == in_front { 0 } else { item.cost(budget) })
         };
-        let is_shown = |item: &Item| item.told.message.is_some() && Some(item.told.seq) != in_front;
+        let is_shown = |item: &Item| item.stored.message.is_some() && Some(item.stored.seq) != in_front;
         // The message before is shown, too, and of the same stretch: so is what is said about them.
         let goes_on = cache.view.iter().last().is_some_and(|span| {
-            let holds = |item: &Item| span.holds(item.segment, item.told.seq) && is_shown(item);
+            let holds = |item: &Item| span.holds(item.segment, item.stored.seq) && is_shown(item);
             holds(item) && before.is_some_and(holds)
         });
         let source = self.context.sources.iter_mut().rev().find(|source| source.part == Part::Messages)?;
@@ -122,7 +122,7 @@ impl LastContext {
         self.whole.push(cost, cost_at)?;
         self.half.push(cost, cost_at)?;
         self.context.tokens += cost;
-        self.context.messages.push(Arc::clone(&item.told));
+        self.context.messages.push(Arc::clone(&item.stored));
         Some(())
     }
 }

@@ -12,7 +12,6 @@ use crate::words::Language;
 use segue_core::decision::Action;
 use segue_core::message::Role;
 use segue_core::span::Spans;
-use segue_signals::Classifier;
 use segue_signals::context::TokenCounter;
 use std::fmt;
 use std::sync::Arc;
@@ -77,9 +76,9 @@ impl Layout {
     }
 
     /// Writes the notes on messages up to a place.
-    pub(super) fn note(&self, tail: &mut Tail<'_>, classifier: &Classifier, end: usize) -> Option<Noted> {
+    pub(super) fn note(&self, tail: &mut Tail<'_>, end: usize) -> Option<Noted> {
         let (from, language) = self.noted(tail, end)?;
-        Some(Noted { from, language, notes: tail.notes(classifier, language, from, end) })
+        Some(Noted { from, language, notes: tail.notes(language, from, end) })
     }
 
     /// Tells from which message on there are notes, and in which language. They look back over as much as the room could
@@ -88,7 +87,7 @@ impl Layout {
         let from = cut(tail.from(), &tail.costs_before(end), self.room.messages)?.place;
         let mut items = tail.items(from, end);
         let words =
-            items.find(|item| item.told.role == Role::User).map_or("", |item| item.told.text.as_str());
+            items.find(|item| item.stored.role == Role::User).map_or("", |item| item.stored.text.as_str());
         Some((from, self.language.for_text(words)))
     }
 
@@ -106,13 +105,13 @@ impl Layout {
         }
         let cache = tail.cache();
         let in_front = cache.carried.as_ref().map(|carried| carried.seq);
-        let is_shown = |item: &&Item| item.told.message.is_some() && Some(item.told.seq) != in_front;
+        let is_shown = |item: &&Item| item.stored.message.is_some() && Some(item.stored.seq) != in_front;
         let shown: Vec<&Item> = tail.items(place, tail.end()).filter(is_shown).collect();
         context.older = place.saturating_sub(usize::from(in_front.is_some() && place > 0));
         list_messages(&mut context, &cache.view, &shown);
         list_unthought(&mut context, tail.unthought_from(place));
         context.tokens = context.front.iter().map(|front| front.tokens).sum::<u64>() + tail.cost_from(place);
-        context.messages = shown.into_iter().map(|item| Arc::clone(&item.told)).collect();
+        context.messages = shown.into_iter().map(|item| Arc::clone(&item.stored)).collect();
         context
     }
 
@@ -145,11 +144,11 @@ impl Layout {
 
     /// Writes the notes that the next context will need, if that is like the last one and they are not written. It
     /// reads nothing for that: what is not in memory is found when the context is asked for.
-    pub(super) fn write_notes_ahead(&self, cache: &mut ContextCache, classifier: &Classifier) {
-        let _ = self.try_write_notes(cache, classifier);
+    pub(super) fn write_notes_ahead(&self, cache: &mut ContextCache) {
+        let _ = self.try_write_notes(cache);
     }
 
-    fn try_write_notes(&self, cache: &mut ContextCache, classifier: &Classifier) -> Option<()> {
+    fn try_write_notes(&self, cache: &mut ContextCache) -> Option<()> {
         let budget = self.budget();
         let is_all = cache.unread().is_empty();
         let mut tail = Tail::new(cache, &budget, self.tokens_max());
@@ -161,25 +160,32 @@ impl Layout {
         let place = self.first_shown(&tail).ok()?;
         let rolled = rolled(&tail, place)?;
         fill(&mut tail, rolled.end)?;
-        self.note(&mut tail, classifier, rolled.end).map(drop)
+        self.note(&mut tail, rolled.end).map(drop)
     }
 }
 
 fn list_messages(context: &mut Context, view: &Spans, shown: &[&Item]) {
     let why =
         if context.older == 0 { "the latest session" } else { "the newest messages of the latest session" };
-    for span in view.iter() {
-        let messages = shown.iter().filter(|item| span.holds(item.segment, item.told.seq)).count();
+    // The newest spans are looked at until all messages are found: a session may have thousands.
+    let (mut left, mut found) = (shown.len(), Vec::new());
+    for span in view.iter().rev() {
+        if left == 0 && !shown.is_empty() {
+            break;
+        }
+        let messages = shown.iter().filter(|item| span.holds(item.segment, item.stored.seq)).count();
+        left = left.saturating_sub(messages);
         if messages > 0 || shown.is_empty() {
-            context.sources.push(Source {
-                part: Part::Messages,
-                session: context.session.clone(),
-                segment: Some(span.segment),
-                messages,
-                why: why.to_owned(),
-            });
+            found.push((span.segment, messages));
         }
     }
+    context.sources.extend(found.into_iter().rev().map(|(segment, messages)| Source {
+        part: Part::Messages,
+        session: context.session.clone(),
+        segment: Some(segment),
+        messages,
+        why: why.to_owned(),
+    }));
 }
 
 /// Says of how many messages the reasoning is not shown.
@@ -227,7 +233,7 @@ pub(super) fn rolled(tail: &Tail<'_>, place: usize) -> Option<Rolled> {
 
 /// Moves a cut back to before the call whose results it would leave alone, as far as that fits.
 fn whole_exchange(tail: &Tail<'_>, first: usize, place: usize) -> usize {
-    let is_result = |place: usize| tail.item(place).is_some_and(|item| item.told.role == Role::Tool);
+    let is_result = |place: usize| tail.item(place).is_some_and(|item| item.stored.role == Role::Tool);
     let mut begin = place;
     while is_result(begin) && begin > first {
         begin -= 1;

@@ -21,7 +21,7 @@ pub use front::{Front, Part};
 pub(crate) use tail::Item;
 
 use crate::error::Error;
-use crate::history::Told;
+use crate::history::StoredMessage;
 use crate::shapes::pair::{Why, pair};
 use crate::shapes::{self, Shape};
 use segue_core::entry::Seq;
@@ -34,13 +34,14 @@ use std::sync::Arc;
 
 /// What the model is given.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Context {
     /// The session that it comes from.
     pub session: Key,
     /// What stands before the messages, in the host's name.
     pub front: Vec<Front>,
     /// The messages, in order; erased ones are left out, and so is the one that stands in front.
-    pub messages: Vec<Arc<Told>>,
+    pub messages: Vec<Arc<StoredMessage>>,
     /// How many older messages are not shown.
     pub older: usize,
     /// How many tokens it takes.
@@ -87,8 +88,8 @@ impl Context {
     /// Returns everything as messages, in the order in which the model is given them.
     pub fn said(&self) -> Vec<(Role, Message)> {
         let front = self.front.iter().map(|front| (Role::System, Message::text(front.text.clone())));
-        let told = self.messages.iter();
-        let messages = told.filter_map(|told| Some((told.role, told.message.clone()?)));
+        let stored = self.messages.iter();
+        let messages = stored.filter_map(|stored| Some((stored.role, stored.message.clone()?)));
         front.chain(messages).collect()
     }
 

@@ -5,7 +5,6 @@ use super::tail::Item;
 use crate::words::Language;
 use crate::words::quoted::{Block, Quote, block, speakers};
 use segue_core::entry::Seq;
-use segue_signals::Classifier;
 use segue_signals::summary::{Summary, SummaryLanguage};
 use std::sync::Arc;
 
@@ -40,14 +39,10 @@ impl Notes {
 }
 
 /// Writes notes on some messages.
-pub(super) fn write<'a>(
-    classifier: &Classifier,
-    language: Language,
-    items: impl Iterator<Item = &'a Item>,
-) -> Arc<str> {
+pub(super) fn write<'a>(language: Language, items: impl Iterator<Item = &'a Item>) -> Arc<str> {
     let mut summary = Summary::new();
     for item in items {
-        if let Some(gleaned) = item.gleaned(classifier) {
+        if let Some(gleaned) = item.gleaned() {
             summary.add(gleaned);
         }
     }

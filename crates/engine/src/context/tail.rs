@@ -5,12 +5,11 @@ use super::cache::{ContextCache, IsAll};
 use super::clip::clip;
 use super::rolling::{self, Range};
 use crate::error::Error;
-use crate::history::{Told, told};
+use crate::history::{StoredMessage, stored_message};
 use crate::scope::session_profile::voice;
-use crate::words::Language;
+use crate::words::{Language, quoted};
 use segue_core::entry::{Record, Seq};
 use segue_core::segment;
-use segue_signals::Classifier;
 use segue_signals::summary::Gleaned;
 use segue_store::{Reading, Store, Take};
 use std::sync::{Arc, OnceLock};
@@ -23,8 +22,10 @@ const PAGE: usize = 64;
 pub(crate) struct Item {
     /// The segment that holds it.
     pub(crate) segment: segment::Number,
-    /// What was said, clipped where it is too long.
-    pub(crate) told: Arc<Told>,
+    /// What was said, clipped where it is too long. A summary that was carried over is quoted, wherever it stands.
+    pub(crate) stored: Arc<StoredMessage>,
+    /// A summary that was carried over, as it was written.
+    carried: Option<Arc<str>>,
     /// What is found out about it when that is first asked for.
     known: Arc<Known>,
 }
@@ -95,7 +96,7 @@ impl<'a> Tail<'a> {
         if unread.is_empty() {
             return Ok(false);
         }
-        let reading = Reading { take: Take::Newest(PAGE), ..Reading::messages(unread.clone()) };
+        let reading = Reading::messages(unread.clone(), Take::Newest(PAGE));
         let records = store.read(&self.cache.state.scope, &reading).await?;
         let is_all = if records.len() < PAGE { IsAll::Yes } else { IsAll::No };
         self.cache.add_older(records.iter().filter_map(Item::of).collect(), is_all);
@@ -105,10 +106,10 @@ impl<'a> Tail<'a> {
     /// Takes the next older message and tells what it costs.
     fn take(&mut self) -> Option<u64> {
         let item = self.cache.nth_newest(self.costs.len())?;
-        let is_in_front = self.cache.carried.as_ref().is_some_and(|carried| carried.seq == item.told.seq);
+        let is_in_front = self.cache.carried.as_ref().is_some_and(|carried| carried.seq == item.stored.seq);
         let mut cost = item.cost(self.budget);
         if cost > self.tokens_max
-            && let Some(message) = &item.told.message
+            && let Some(message) = &item.stored.message
         {
             let clipped = clip(self.budget, message, self.tokens_max);
             cost = self.budget.message(&clipped);
@@ -116,8 +117,9 @@ impl<'a> Tail<'a> {
                 self.unthought.push(self.from().saturating_sub(1));
             }
             let text = clipped.text.clone();
-            let told = Arc::new(Told { text, message: Some(clipped), ..*item.told });
-            let item = Item { segment: item.segment, told, known: Arc::default() };
+            let stored = Arc::new(StoredMessage { text, message: Some(clipped), ..*item.stored });
+            let carried = item.carried.clone();
+            let item = Item { segment: item.segment, stored, carried, known: Arc::default() };
             self.clipped.push((self.from().saturating_sub(1), item));
         }
         let cost = if is_in_front { 0 } else { cost };
@@ -131,14 +133,8 @@ impl<'a> Tail<'a> {
     }
 
     /// Returns the notes on the messages from one place to before another.
-    pub(super) fn notes(
-        &mut self,
-        classifier: &Classifier,
-        language: Language,
-        from: usize,
-        to: usize,
-    ) -> Arc<str> {
-        let write = |tail: &Self| rolling::write(classifier, language, tail.items(from, to));
+    pub(super) fn notes(&mut self, language: Language, from: usize, to: usize) -> Arc<str> {
+        let write = |tail: &Self| rolling::write(language, tail.items(from, to));
         let Some(range) = self.range(language, from, to) else { return write(self) };
         if let Some(known) = self.cache.notes.get(range) {
             return known;
@@ -151,7 +147,7 @@ impl<'a> Tail<'a> {
     /// Names the messages from one place to before another, unless notes on them are not the session's alone: how a
     /// message is clipped is a matter of the budget.
     fn range(&self, language: Language, from: usize, to: usize) -> Option<Range> {
-        let (first, last) = (self.item(from)?.told.seq, self.item(to.checked_sub(1)?)?.told.seq);
+        let (first, last) = (self.item(from)?.stored.seq, self.item(to.checked_sub(1)?)?.stored.seq);
         let is_clipped = self.clipped.iter().any(|(place, _)| (from..to).contains(place));
         (!is_clipped).then_some(Range { first, last, language })
     }
@@ -211,28 +207,41 @@ impl<'a> Tail<'a> {
 
     /// Finds the place of a message that was taken.
     pub(super) fn place_of(&self, seq: Seq) -> Option<usize> {
-        (self.from()..self.end).rev().find(|place| self.item(*place).is_some_and(|item| item.told.seq == seq))
+        (self.from()..self.end)
+            .rev()
+            .find(|place| self.item(*place).is_some_and(|item| item.stored.seq == seq))
     }
 }
 
 impl Item {
     /// Takes a message out of its entry; nothing if it is none.
     pub(crate) fn of(record: &Record) -> Option<Self> {
-        Some(Self { segment: record.segment, told: Arc::new(told(record)?), known: Arc::default() })
+        let mut stored = stored_message(record)?;
+        let mut carried = None;
+        if let Some(message) = &mut stored.message
+            && let Some(from) = message.carried_from
+        {
+            // After an undo or a merge it stands among the messages: it is no instruction there either.
+            let quoted = quoted::carry_over(from, &message.text);
+            carried = Some(Arc::from(std::mem::replace(&mut message.text, quoted.clone())));
+            stored.text = quoted;
+        }
+        Some(Self { segment: record.segment, stored: Arc::new(stored), carried, known: Arc::default() })
     }
 
     /// Returns what a summary takes from the message.
-    pub(super) fn gleaned(&self, classifier: &Classifier) -> Option<&Gleaned> {
+    pub(super) fn gleaned(&self) -> Option<&Gleaned> {
         let read = || {
-            let message = self.told.message.as_ref()?;
-            Gleaned::of(classifier, voice(self.told.role, message), &message.text)
+            let message = self.stored.message.as_ref()?;
+            let text = self.carried.as_deref().unwrap_or(&message.text);
+            Gleaned::of(voice(self.stored.role, message), text)
         };
         self.known.gleaned.get_or_init(read).as_ref()
     }
 
     /// Returns what the message costs. It is counted once, where that says the same every time.
     pub(crate) fn cost(&self, budget: &Budget<'_>) -> u64 {
-        let Some(message) = &self.told.message else { return 0 };
+        let Some(message) = &self.stored.message else { return 0 };
         // Which reasoning is shown is a matter of the model.
         let Some(name) = budget.counter.name().filter(|_| message.reasoning.is_empty()) else {
             return budget.message(message);

@@ -3,7 +3,7 @@
 use segue_core::Timestamp;
 
 /// After how many failures in a row a model is left alone.
-pub const FAILURES_MAX: u32 = 3;
+pub(crate) const FAILURES_MAX: u32 = 3;
 
 /// For how long.
 pub const REST_MS: i64 = 60_000;

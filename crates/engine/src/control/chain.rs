@@ -11,7 +11,7 @@ use std::fmt;
 /// Who named a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Source {
+pub enum NamedBy {
     /// The session.
     Session,
     /// The settings of the agent.
@@ -24,7 +24,7 @@ pub enum Source {
     Builtin,
 }
 
-impl fmt::Display for Source {
+impl fmt::Display for NamedBy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Session => "the session",
@@ -42,7 +42,7 @@ pub struct Link {
     /// The model.
     pub model: ControlModel,
     /// Who named it.
-    pub source: Source,
+    pub source: NamedBy,
 }
 
 /// A name that was skipped, because there is no such model (M-C5).
@@ -52,7 +52,7 @@ pub struct Skipped {
     /// The name.
     pub name: String,
     /// Who named it.
-    pub named_by: Source,
+    pub named_by: NamedBy,
 }
 
 /// The models that may be asked, in order.
@@ -66,7 +66,7 @@ pub struct Chain {
 
 impl Chain {
     /// Resolves the chain: the session's own model, the agent's, the defaults', the fallback, and at last
-    /// the built-in classifier. A link that is called "builtin" ends the chain.
+    /// the built-in judgement. A link that is called "builtin" ends the chain.
     pub fn resolve(
         session: Option<&str>,
         agent: Option<&str>,
@@ -76,12 +76,12 @@ impl Chain {
         let session = session.map(str::trim).filter(|name| !name.is_empty());
         let agent = agent.and_then(|name| agents.named.get(name)).map(|agent| agent.control_model.clone());
         let links = session
-            .map(|name| (ControlModel::of(name), Source::Session))
+            .map(|name| (ControlModel::of(name), NamedBy::Session))
             .into_iter()
-            .chain(agent.map(|model| (model, Source::Agent)))
-            .chain([(agents.control_model.clone(), Source::Defaults)])
-            .chain(agents.control_fallback.iter().cloned().map(|model| (model, Source::Fallback)));
-        let end = Link { model: ControlModel::Builtin, source: Source::Builtin };
+            .chain(agent.map(|model| (model, NamedBy::Agent)))
+            .chain([(agents.control_model.clone(), NamedBy::Defaults)])
+            .chain(agents.control_fallback.iter().cloned().map(|model| (model, NamedBy::Fallback)));
+        let end = Link { model: ControlModel::Builtin, source: NamedBy::Builtin };
         let mut chain = Self { named: Vec::new(), end, warnings: Vec::new() };
         for (model, source) in links {
             match &model {
@@ -113,7 +113,7 @@ impl Chain {
         &self.named
     }
 
-    /// Returns the last link: the built-in classifier, and who named it.
+    /// Returns the last link: the built-in judgement, and who named it.
     pub fn end(&self) -> &Link {
         &self.end
     }

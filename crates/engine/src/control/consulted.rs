@@ -1,6 +1,6 @@
 //! What came of asking: plain data, for the record of a decision. It holds no text of people or models.
 
-use super::chain::{Chain, Link, Source};
+use super::chain::{Chain, Link, NamedBy};
 use super::verdict;
 use crate::models::{self, Usage};
 use serde::{Deserialize, Serialize};
@@ -48,7 +48,7 @@ impl Consulted {
     }
 
     /// Tells who named the model that answered.
-    pub fn source(&self) -> Source {
+    pub fn source(&self) -> NamedBy {
         self.answered_by.source
     }
 }

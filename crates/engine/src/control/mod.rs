@@ -1,7 +1,7 @@
 //! The control model: a second opinion on where a message belongs (M-C1 to M-C5).
 //!
-//! The caller asks when the built-in classifier abstains and the policy allows it. Whatever goes wrong here
-//! ends at the built-in classifier: a failure never blocks a message and never moves a session.
+//! The caller asks when the built-in judgement is not sure and the policy allows it. Whatever goes wrong here
+//! ends at the built-in judgement: a failure never blocks a message and never moves a session.
 
 pub mod breaker;
 pub mod chain;
@@ -12,10 +12,10 @@ pub mod prompt;
 pub mod title;
 pub mod verdict;
 
-pub use chain::{Chain, Link, Skipped, Source};
+pub use chain::{Chain, Link, NamedBy, Skipped};
 pub use consulted::{Attempt, Consulted, Failure};
 pub use counters::{Counters, Tally};
-pub use prompt::{Case, Line, Prompt};
+pub use prompt::{Case, Prompt, RecentMessage};
 pub use verdict::Verdict;
 
 use crate::config::{Config, Model};
@@ -41,7 +41,7 @@ pub struct Control {
 }
 
 /// What a model is asked, and how its answer is read.
-struct Question<'a, T> {
+struct ModelQuery<'a, T> {
     messages: &'a [models::Message],
     /// The hash and the version of what is asked, where that goes on record.
     record: Option<(&'a str, u32)>,
@@ -81,7 +81,7 @@ impl Control {
             self.note(&mut consulted, first.model.name(), Failure::SpeaksToJudge);
             return consulted;
         };
-        let question = Question {
+        let question = ModelQuery {
             messages: prompt.messages(),
             record: Some((prompt.hash(), prompt::VERSION)),
             read: &|text| Verdict::parse(text).map_err(Failure::Answer),
@@ -105,12 +105,12 @@ impl Control {
     pub async fn name(
         &self,
         chain: &Chain,
-        talk: &title::Talk<'_>,
+        talk: &title::TitleInput<'_>,
         now: Timestamp,
     ) -> Option<(Title, String)> {
         let messages = talk.prompt()?;
         let mut consulted = Consulted::nobody(chain);
-        let question = Question {
+        let question = ModelQuery {
             messages: &messages,
             record: None,
             read: &|text| talk.read(text).map_err(Failure::Answer),
@@ -134,7 +134,7 @@ impl Control {
     async fn ask<T>(
         &self,
         name: &str,
-        question: &Question<'_, T>,
+        question: &ModelQuery<'_, T>,
         now: Timestamp,
         consulted: &mut Consulted,
     ) -> Option<T> {

@@ -34,7 +34,7 @@ pub enum Flaw {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Answer {
+struct VerdictReply {
     // A text and not an enum: serde would read `{"same":null}` as one too.
     verdict: String,
     confidence: f64,
@@ -55,7 +55,7 @@ impl Verdict {
         if !text.trim_start().starts_with('{') {
             return Err(Flaw::NotAnObject);
         }
-        let answer: Answer = serde_json::from_str(text).map_err(|error| match error.classify() {
+        let answer: VerdictReply = serde_json::from_str(text).map_err(|error| match error.classify() {
             Category::Io | Category::Syntax | Category::Eof => Flaw::NotAnObject,
             Category::Data => Flaw::WrongShape,
         })?;

@@ -4,10 +4,10 @@ pub mod titles;
 
 use crate::engine::Engine;
 use crate::error::Error;
-use crate::words::Titles;
+use crate::words::{self, Titles};
 use segue_core::Timestamp;
 use segue_core::decision::Decision;
-use segue_core::entry::{Body, Record, Seq};
+use segue_core::entry::{Body, CommandBy, Record, Seq};
 use segue_core::message::{Message, Role};
 use segue_core::scope;
 use segue_core::session::{Id, Key, Number, Status};
@@ -18,7 +18,7 @@ use segue_core::title::TitledBy;
 use segue_store::{Filter, Page, Reading, Take};
 
 /// How many characters of a message are shown where there is room for a line only.
-pub const PREVIEW_CHARS_MAX: usize = 50;
+pub(crate) const PREVIEW_CHARS_MAX: usize = 50;
 
 /// How many scopes are listed at once.
 const SCOPES_PAGE: usize = 500;
@@ -67,7 +67,7 @@ pub struct Listed {
 
 /// A message as it was said.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Told {
+pub struct StoredMessage {
     /// Its entry.
     pub seq: Seq,
     /// Who spoke.
@@ -78,6 +78,18 @@ pub struct Told {
     pub at: Timestamp,
     /// The whole message, unless it was erased.
     pub message: Option<Message>,
+}
+
+impl StoredMessage {
+    /// The same for whoever is outside: a summary that was carried over is quoted data.
+    #[must_use]
+    pub fn as_data(mut self) -> Self {
+        if let Some(message) = self.message.as_mut().filter(|message| message.carried_from.is_some()) {
+            message.text = words::as_data(message).into_owned();
+            self.text.clone_from(&message.text);
+        }
+        self
+    }
 }
 
 /// A slash command as it was typed.
@@ -154,18 +166,23 @@ impl Engine {
     }
 
     /// Reads the newest messages of a session, in order.
-    pub async fn messages(&self, state: &State, number: Number, newest: usize) -> Result<Vec<Told>, Error> {
-        let reading = Reading { take: Take::Newest(newest), ..Reading::messages(state.view(number)) };
-        let records = self.store.read(&state.scope, &reading).await?;
-        Ok(records.iter().filter_map(told).collect())
-    }
-
-    /// Goes through all messages of a session, in order, some at a time.
-    pub async fn each_message(
+    pub async fn messages(
         &self,
         state: &State,
         number: Number,
-        mut each: impl FnMut(Told),
+        newest: usize,
+    ) -> Result<Vec<StoredMessage>, Error> {
+        let reading = Reading::messages(state.view(number), Take::Newest(newest));
+        let records = self.store.read(&state.scope, &reading).await?;
+        Ok(records.iter().filter_map(stored_message).collect())
+    }
+
+    /// Goes through all messages of a session, in order, some at a time.
+    pub(crate) async fn each_message(
+        &self,
+        state: &State,
+        number: Number,
+        mut each: impl FnMut(StoredMessage),
     ) -> Result<(), Error> {
         let mut view = state.view(number);
         loop {
@@ -174,21 +191,21 @@ impl Engine {
             let records = self.store.read(&state.scope, &reading).await?;
             let Some(last) = records.last() else { return Ok(()) };
             view = reading.view.behind(last.seq);
-            records.iter().filter_map(told).for_each(&mut each);
+            records.iter().filter_map(stored_message).for_each(&mut each);
         }
     }
 
     /// Reads all messages of a session, for who shows or exports it as a whole.
-    pub async fn all_messages(&self, state: &State, number: Number) -> Result<Vec<Told>, Error> {
+    pub async fn all_messages(&self, state: &State, number: Number) -> Result<Vec<StoredMessage>, Error> {
         let mut all = Vec::new();
-        self.each_message(state, number, |told| all.push(told)).await?;
+        self.each_message(state, number, |stored| all.push(stored)).await?;
         Ok(all)
     }
 
     /// Lists all scopes of the store.
     pub async fn every_scope(&self) -> Result<Vec<scope::Key>, Error> {
         let mut all = Vec::new();
-        let mut page = Page::first(SCOPES_PAGE);
+        let mut page = Page::by_key(SCOPES_PAGE);
         loop {
             let found = self.store.scopes(&page).await?;
             all.extend(found.rows.into_iter().map(|row| row.scope));
@@ -205,7 +222,9 @@ impl Engine {
         let reading = Reading { view: state.view(number), filter: Filter::Commands, take };
         let records = self.store.read(&state.scope, &reading).await?;
         let typed = |record: &Record| match record.body() {
-            Ok(Body::Command(spoken)) => Some(Typed { seq: record.seq, at: record.at, text: spoken.text }),
+            Ok(Body::Command(spoken)) if spoken.by == CommandBy::Person => {
+                Some(Typed { seq: record.seq, at: record.at, text: spoken.text })
+            }
             Ok(_) | Err(_) => None,
         };
         Ok(records.iter().filter_map(typed).collect())
@@ -271,13 +290,13 @@ impl Engine {
     }
 }
 
-pub(crate) fn told(record: &Record) -> Option<Told> {
+pub(crate) fn stored_message(record: &Record) -> Option<StoredMessage> {
     let role = record.kind.role()?;
     let message = match record.body() {
         Ok(Body::Message(_, message)) => Some(message),
         _ => None,
     };
-    Some(Told {
+    Some(StoredMessage {
         seq: record.seq,
         role,
         text: message.as_ref().map(|message| message.text.clone()).unwrap_or_default(),

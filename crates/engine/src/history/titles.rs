@@ -1,11 +1,11 @@
 //! Titles: a person's, else a model's, else what the session's own words say. The last one is built in and always
 //! there; a model makes better ones where one is configured, after a session was left and off the road of any message.
 
-use crate::control::title::Talk;
-use crate::control::{Chain, Line};
+use crate::control::title::TitleInput;
+use crate::control::{Chain, RecentMessage};
 use crate::engine::Engine;
 use crate::error::Error;
-use crate::history::{PREVIEW_CHARS_MAX, Told, told};
+use crate::history::{PREVIEW_CHARS_MAX, StoredMessage, stored_message};
 use crate::request::Request;
 use crate::scope::session_profile::speaker;
 use segue_core::entry::{Body, Named};
@@ -45,15 +45,15 @@ impl Engine {
                 continue;
             }
             let said = self.begins_and_ends(&state, session).await?;
-            let lines: Vec<Line<'_>> =
-                said.iter().map(|told| Line { role: told.role, text: &told.text }).collect();
+            let lines: Vec<RecentMessage<'_>> =
+                said.iter().map(|stored| RecentMessage { role: stored.role, text: &stored.text }).collect();
             done.asked += 1;
-            let talk = Talk { said: &lines };
+            let talk = TitleInput { said: &lines };
             let Some((title, model)) = self.control.name(&chain, &talk, self.clock.now()).await else {
                 continue;
             };
             let named = Named { session, title, model, messages: state.messages_of(session) };
-            let made_of = said.iter().map(|told| told.seq).collect();
+            let made_of = said.iter().map(|stored| stored.seq).collect();
             let outcome = self.request(scope, self.clock.now(), &Request::Name(named, made_of)).await?;
             done.named += usize::from(outcome.reply.is_none());
         }
@@ -61,13 +61,13 @@ impl Engine {
     }
 
     /// Reads the first and the newest messages of a session.
-    async fn begins_and_ends(&self, state: &State, session: Number) -> Result<Vec<Told>, Error> {
+    async fn begins_and_ends(&self, state: &State, session: Number) -> Result<Vec<StoredMessage>, Error> {
         let mut said = self.first_words(state, session).await?.unwrap_or_default();
-        let last = said.last().map(|told| told.seq);
+        let last = said.last().map(|stored| stored.seq);
         let newest = self.messages(state, session, NEWEST_MAX).await?;
-        said.extend(newest.into_iter().filter(|told| Some(told.seq) > last));
+        said.extend(newest.into_iter().filter(|stored| Some(stored.seq) > last));
         // A summary that was carried over says what another session said.
-        said.retain(|told| told.message.as_ref().is_some_and(|message| message.carried_from.is_none()));
+        said.retain(|stored| stored.message.as_ref().is_some_and(|message| message.carried_from.is_none()));
         Ok(said)
     }
 
@@ -81,15 +81,15 @@ impl Engine {
         if let Some(title) = &session.title {
             return Ok(Some((title.as_str().to_owned(), TitledBy::Person)));
         }
-        if let Some(name) = state.extras.names.get(&number)
+        if let Some(name) = session.upkeep.name
             && let Some(record) = self.store.get(&state.scope, name.entry).await?
             && let Ok(Body::Named(named)) = record.body()
         {
             return Ok(Some((named.title.as_str().to_owned(), TitledBy::Model)));
         }
         let Some(first) = self.first_words(state, number).await? else { return Ok(None) };
-        let said: Vec<_> = first.iter().map(|told| (speaker(told.role), told.text.as_str())).collect();
-        let title = summary::title(&self.classifier, &said);
+        let said: Vec<_> = first.iter().map(|stored| (speaker(stored.role), stored.text.as_str())).collect();
+        let title = summary::title(&said);
         let title = title.map(|title| match title.char_indices().nth(PREVIEW_CHARS_MAX) {
             Some((end, _)) => format!("{}…", title.get(..end).unwrap_or_default().trim_end()),
             None => title,
@@ -102,11 +102,11 @@ impl Engine {
         &self,
         state: &State,
         number: Number,
-    ) -> Result<Option<Vec<Told>>, Error> {
+    ) -> Result<Option<Vec<StoredMessage>>, Error> {
         let take = Take::Oldest(TITLE_MESSAGES_MAX);
-        let reading = Reading { take, ..Reading::messages(state.view(number)) };
+        let reading = Reading::messages(state.view(number), take);
         match self.store.read(&state.scope, &reading).await {
-            Ok(first) => Ok(Some(first.iter().filter_map(told).collect())),
+            Ok(first) => Ok(Some(first.iter().filter_map(stored_message).collect())),
             // One session that cannot be read must not hide the others (L-10).
             Err(error @ segue_store::Error::Damaged { .. }) => {
                 tracing::warn!(session = %state.key(number), %error, "the first words of a session cannot be read");

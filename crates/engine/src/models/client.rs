@@ -21,7 +21,7 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 const READ_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// How long such an answer may take altogether, however steadily it comes.
-pub const STREAM_TIMEOUT: Duration = Duration::from_secs(30 * 60);
+pub(crate) const STREAM_TIMEOUT: Duration = Duration::from_secs(30 * 60);
 /// How much of a refusal is read.
 const REFUSAL_BYTES_MAX: usize = 64 * 1024;
 
@@ -33,12 +33,12 @@ pub struct Client {
     model: String,
     key: Option<HeaderValue>,
     timeout: Duration,
-    manner: Manner,
+    manner: SamplingOptions,
 }
 
 /// How a model answers; where it is not said, as its endpoint likes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Manner {
+pub(super) struct SamplingOptions {
     pub(super) temperature: Option<Temperature>,
     pub(super) thinking: Option<Thinking>,
     pub(super) verbosity: Option<Verbosity>,
@@ -62,7 +62,7 @@ impl Client {
             .map_err(|_| Failure::Unusable(Unusable::Tls))?;
         let timeout = model.timeout.unsigned_abs();
         let config::Model { temperature, thinking, verbosity, .. } = *model;
-        let manner = Manner { temperature, thinking, verbosity };
+        let manner = SamplingOptions { temperature, thinking, verbosity };
         Ok(Self { http, url, model: model.model.clone(), key, timeout, manner })
     }
 

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 /// How long an endpoint may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Patience {
+pub struct CallLimits {
     /// To be reached.
     pub connect: Duration,
     /// Between two pieces of an answer.
@@ -33,7 +33,7 @@ impl Endpoint {
     pub fn new(
         model: &config::Model,
         keys: &dyn Fn(&str) -> Option<String>,
-        patience: Patience,
+        patience: CallLimits,
     ) -> Result<Self, Failure> {
         let key = match &model.api_key_env {
             None => None,

@@ -61,7 +61,7 @@ impl std::error::Error for Trouble {}
 
 impl Failure {
     /// Tells whether to try again makes sense at once.
-    pub fn is_passing(self) -> bool {
+    pub(crate) fn is_passing(self) -> bool {
         match self {
             Self::Timeout | Self::Unreachable | Self::BrokenOff | Self::TooLong | Self::Malformed(_) => true,
             Self::Status(status) => status >= 500 || status == 408,

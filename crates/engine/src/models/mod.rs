@@ -27,7 +27,7 @@ pub use absent::Client;
 pub use client::Client;
 #[cfg(feature = "models")]
 pub use deltas::Deltas;
-pub use endpoint::{Endpoint, Patience};
+pub use endpoint::{CallLimits, Endpoint};
 pub use failure::{Failure, Flaw, Trouble, Unusable};
 pub use secret::Secret;
 pub use types::{Completion, Format, Message, Options, Role, Usage};

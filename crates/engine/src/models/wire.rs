@@ -1,6 +1,6 @@
 //! What goes over the wire, as OpenAI-compatible endpoints have it.
 
-use super::client::Manner;
+use super::client::SamplingOptions;
 use super::failure::{Failure, Flaw};
 use super::types::{Completion, Format, Message, Options, Usage};
 use segue_core::pins::{Temperature, Thinking, Verbosity};
@@ -52,7 +52,7 @@ impl<'a> Request<'a> {
         }
     }
 
-    pub fn piecewise(model: &'a str, messages: &'a [Message], manner: &Manner) -> Self {
+    pub(crate) fn piecewise(model: &'a str, messages: &'a [Message], manner: &SamplingOptions) -> Self {
         // What others call off, these endpoints call none.
         let effort = |thinking: Thinking| if thinking == Thinking::Off { "none" } else { thinking.name() };
         Self {

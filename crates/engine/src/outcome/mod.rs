@@ -1,6 +1,6 @@
 //! What came of a message: the answer to the host.
 
-pub(crate) mod tell;
+pub(crate) mod build;
 
 use crate::words::{self, Language};
 use segue_core::decision::{Action, Cause, Confidence, Reason};
@@ -12,13 +12,16 @@ use segue_core::segment;
 use segue_core::session::{Id, Key, Number};
 use segue_core::task::state::StateName;
 
-/// Whether a message was taken now or had been taken before.
+/// Whether a message was taken now, had been taken before, or could not be taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Delivery {
     /// It was taken now.
     First,
     /// The channel had delivered it before: nothing was changed, and this is the answer of then.
     Again,
+    /// A command could not be done now, through no fault of the person: the store did not answer, or too many are waiting. The
+    /// reply says so; the same command may be sent again.
+    Failed,
 }
 
 /// Whether the host is to answer.
@@ -41,6 +44,19 @@ pub struct Question {
     pub options: Vec<Choice>,
 }
 
+impl Question {
+    /// Tells what was asked, as the log has it; nothing if it is no question.
+    pub fn of(language: Language, scope: &scope::Key, notice: &Notice) -> Option<Self> {
+        let Notice::Question { older, .. } = notice else { return None };
+        let choice = |answer: Answer| {
+            let (label, command) = words::choice(language, answer, *older);
+            Choice { answer, label, command }
+        };
+        let answers = Answer::ALL.into_iter().filter(|answer| *answer != Answer::Older || older.is_some());
+        Some(Self { text: words::notice(language, scope, notice), options: answers.map(choice).collect() })
+    }
+}
+
 /// One answer that the person can choose, by a button or by typing it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -55,6 +71,7 @@ pub struct Choice {
 
 /// What came of a message or command.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Outcome {
     /// The scope that it fell into.
     pub scope: scope::Key,
@@ -110,8 +127,13 @@ impl Outcome {
     /// Returns what the person is to be shown now, with sessions by their numbers instead of their keys.
     pub fn say(&self) -> Option<String> {
         let text = self.reply.as_ref().or(self.notice.as_ref())?;
-        let scope = self.scope.as_str();
-        Some(text.replace(&format!("{scope}#"), "#").replace(scope, "#1"))
+        // The only notice that names a session by its whole key (P-5).
+        let started = self.announces.as_ref().filter(|notice| matches!(notice, Notice::Started { .. }));
+        let rest = started.and_then(|started| {
+            let whole = words::notice(self.language, &self.scope, started);
+            Some((words::numbered_notice(self.language, &self.scope, started), text.strip_prefix(&whole)?))
+        });
+        Some(rest.map_or_else(|| text.clone(), |(short, rest)| short + rest))
     }
 
     /// Returns the question that the person is asked, if there is one.
@@ -123,9 +145,14 @@ impl Outcome {
     /// Returns what the person is offered besides the answer, if anything: the message goes on, and may begin a session of its
     /// own.
     pub fn suggestion(&self) -> Option<Question> {
-        let Some(Notice::Offer { older, .. }) = &self.announces else { return None };
-        let answers = [Answer::Fresh].into_iter().chain(older.map(|_| Answer::Older));
-        Some(self.choices(answers.collect(), *older))
+        let (fresh, older) = match &self.announces {
+            Some(Notice::Offer { older, .. }) => (Some(Answer::Fresh), *older),
+            // It is fresh already.
+            Some(Notice::Expired { like: Some(like), .. }) => (None, Some(*like)),
+            _ => return None,
+        };
+        let answers = fresh.into_iter().chain(older.map(|_| Answer::Older));
+        Some(self.choices(answers.collect(), older))
     }
 
     fn choices(&self, answers: Vec<Answer>, older: Option<Number>) -> Question {

@@ -14,7 +14,7 @@ use std::sync::Arc;
 const MAIN: &str = "main";
 
 /// Returns the agent that a scope's key names.
-pub fn own_agent(scope: &scope::Key) -> &str {
+pub(crate) fn own_agent(scope: &scope::Key) -> &str {
     agent_of(scope).filter(|agent| !agent.is_empty()).unwrap_or(MAIN)
 }
 

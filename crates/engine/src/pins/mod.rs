@@ -13,7 +13,6 @@ mod port;
 mod read;
 mod repin;
 
-pub use capture::own_agent;
 pub use drift::{Drifted, How};
 pub use host::{Around, Folders, Host};
 pub use port::Carried;

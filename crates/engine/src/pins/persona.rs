@@ -91,7 +91,7 @@ pub enum Diagnostic {
 
 impl Diagnostic {
     /// Tells whether it says no more than that there is no such file: nobody needs a persona.
-    pub fn is_absence(&self) -> bool {
+    pub(crate) fn is_absence(&self) -> bool {
         match self {
             Self::MissingFolder {} | Self::MissingFile { .. } => true,
             Self::Unreadable { .. } | Self::TooLarge { .. } => false,
@@ -165,6 +165,11 @@ impl Persona {
             // Whatever else is wrong with the folder is wrong with each file, and said there.
             Err(_) | Ok(_) => {}
         }
+        if is_linked_out(folder) {
+            let unreadable = |name| Diagnostic::Unreadable { name, why: LINKED_OUT.to_owned() };
+            let there = Name::ALL.into_iter().filter(|name| folder.join(name.as_str()).exists());
+            return Ok(Self::new(Vec::new(), there.map(unreadable).collect()));
+        }
         let sizes = Name::ALL.map(|name| (size(&folder.join(name.as_str())), name));
         let bytes: u64 = sizes.iter().map(|(bytes, _)| *bytes).sum();
         let largest = sizes.iter().max().map_or(Name::Soul, |(_, name)| *name);
@@ -234,6 +239,15 @@ fn version_of(parts: &[Part]) -> Digest {
         hasher.update(part.text.as_bytes());
     }
     Digest(hasher.finalize().into())
+}
+
+/// What is said of a folder that is a link to somewhere else.
+pub(crate) const LINKED_OUT: &str = "its folder is a link that leaves the workspace";
+
+/// Tells whether a folder of the workspace, which a relative path names, is a link to somewhere outside of it. Who wants
+/// that names the other folder.
+pub(crate) fn is_linked_out(folder: &Path) -> bool {
+    folder.is_relative() && leaves(Path::new("."), folder)
 }
 
 /// Tells whether a file is a link to somewhere outside of its folder. What came with a folder must not show the model what

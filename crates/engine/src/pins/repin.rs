@@ -12,6 +12,9 @@ use segue_core::session::Number;
 use segue_core::state::State;
 use std::collections::BTreeSet;
 
+/// The judgement that is built in, by its name among control models.
+const BUILTIN: &str = "builtin";
+
 /// What a session is to be held to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Repin {
@@ -34,8 +37,14 @@ impl Engine {
         request: &Request,
         state: &State,
     ) -> Result<Result<Command, Refused>, Error> {
-        let Request::Pin(pick, repin) = request else {
-            return Ok(request.resolve(self.store.as_ref(), state).await?);
+        let (pick, repin) = match request {
+            Request::Pin(pick, repin) => (pick, repin),
+            // Only names of the configuration: the log keeps them for good, so nothing else may stand there.
+            Request::Control(_, Some(name)) if !self.is_control_model(name) => {
+                let known = self.config.models.keys().cloned().chain([BUILTIN.to_owned()]).collect();
+                return Ok(Err(Refused::NoModel { name: name.clone(), known }));
+            }
+            _ => return Ok(request.resolve(self.store.as_ref(), state).await?),
         };
         let session = match pick_session(state, *pick) {
             Ok(session) => session,
@@ -47,6 +56,11 @@ impl Engine {
         };
         let texts = if self.is_readable(state, session).await { Texts::Known } else { Texts::Anew };
         Ok(Ok(Command::Pin { session, change, texts }))
+    }
+
+    /// Tells whether a model can help to decide.
+    fn is_control_model(&self, name: &str) -> bool {
+        name == BUILTIN || self.config.models.contains_key(name)
     }
 
     /// Tells whether all that a session is pinned to can be read. What cannot is not pointed at again.

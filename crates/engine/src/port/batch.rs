@@ -14,7 +14,7 @@ use std::collections::VecDeque;
 const MESSAGES_MAX: usize = 256;
 
 /// A message, and when it was said.
-type Said = (Timestamp, Role, Message);
+type ImportedMessage = (Timestamp, Role, Message);
 
 impl Engine {
     /// Takes over the next messages of an import into its session, as long as that is latest and nothing comes between,
@@ -23,7 +23,7 @@ impl Engine {
         &self,
         scope: &scope::Key,
         session: Number,
-        rest: &mut VecDeque<Said>,
+        rest: &mut VecDeque<ImportedMessage>,
     ) -> Result<usize, Error> {
         let mut kept = 0;
         loop {
@@ -43,7 +43,7 @@ impl Engine {
         &self,
         scope: &scope::Key,
         session: Number,
-        messages: impl Iterator<Item = &Said>,
+        messages: impl Iterator<Item = &ImportedMessage>,
     ) -> Result<usize, Error> {
         let mut entered = self.scopes.enter(scope).await;
         let mut prior = entered.state(self.store.as_ref()).await?;
@@ -73,6 +73,7 @@ impl Engine {
         // The next turn reads the scope again.
         entered.forget();
         let (written, done) = settle::append_many(self.store.as_ref(), appends).await;
+        self.timelines.wake(scope);
         match done {
             Ok(()) | Err(segue_store::Error::Conflict { .. } | segue_store::Error::Duplicate { .. }) => {
                 Ok(written)

@@ -111,7 +111,7 @@ impl ClaudeCode {
         let Some(message) = value.get("message").filter(|message| message.is_object()) else {
             return Verdict::bad("it has no message");
         };
-        let said = Said::of(value, message);
+        let said = MessageRecord::of(value, message);
         if is(value, "isSidechain") && !self.is_helpers_own() {
             let at = self.side(value);
             let Some((talk, voice)) = self.sides.get_mut(at) else { return Verdict::left_out("side chain") };
@@ -172,7 +172,7 @@ impl Reader for ClaudeCode {
                 let on_the_side = is(value, "isSidechain");
                 survey.talk[usize::from(on_the_side)] += 1;
                 survey.agent = survey.agent.take().or_else(|| own("agentId").filter(|_| on_the_side));
-                let said = value.get("message").map(|message| Said::of(value, message));
+                let said = value.get("message").map(|message| MessageRecord::of(value, message));
                 let is_prompt = said.is_some_and(|said| said.is_prompt());
                 survey.prompts += usize::from(is_prompt);
             }
@@ -278,7 +278,7 @@ fn node(record: usize, value: &Value) -> Option<Node> {
     // A compaction begins a chain of its own, and says what it goes on from.
     let parent = text(value, "parentUuid").or(text(value, "logicalParentUuid")).map(str::to_owned);
     let message = value.get("message").filter(|message| message.is_object());
-    let said = message.map(|message| Said::of(value, message));
+    let said = message.map(|message| MessageRecord::of(value, message));
     let (weight, rival) = match (text(value, "type"), &said) {
         (Some("assistant"), Some(said)) => (Weight::Talk, said.group.clone().map(|of| ("assistant", of))),
         (Some("user"), Some(said)) if !said.content.results.is_empty() => (Weight::Talk, None),
@@ -292,7 +292,7 @@ fn node(record: usize, value: &Value) -> Option<Node> {
 }
 
 /// A line of a message.
-struct Said<'a> {
+struct MessageRecord<'a> {
     value: &'a Value,
     content: Content,
     /// What the text of a user's line is; nothing for an agent's.
@@ -304,7 +304,7 @@ struct Said<'a> {
     model: String,
 }
 
-impl<'a> Said<'a> {
+impl<'a> MessageRecord<'a> {
     fn of(value: &'a Value, message: &Value) -> Self {
         let content = Content::of(message.get("content"));
         let is_agent = text(value, "type") == Some("assistant");
@@ -340,10 +340,10 @@ impl Voice {
         &mut self,
         talk: &mut Transcript,
         line: usize,
-        said: Said<'_>,
+        said: MessageRecord<'_>,
         seen: &mut HashMap<String, usize>,
     ) -> Verdict {
-        let Said { value, mut content, words, by_the_host, group, model } = said;
+        let MessageRecord { value, mut content, words, by_the_host, group, model } = said;
         let (at, uuid) = (time(value.get("timestamp")), text(value, "uuid"));
         let signed: Vec<Reasoning> = std::mem::take(&mut content.reasoning);
         let signed: Vec<Reasoning> =

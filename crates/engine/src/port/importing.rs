@@ -110,19 +110,20 @@ impl Engine {
                 }
             }
             let home = match &imported.session {
-                Some(session) => Some(session.number),
+                Some(session) => session.number,
                 None => self.home(&scope, importing.last_known, time).await?,
             };
             let latest = self.find_state(&scope).await?.and_then(|state| state.latest());
             let request = match home {
                 // An import that was cut off goes on where it began, which need not be latest any more.
-                Some(session) if latest != Some(session) => Request::Reply(role, message, session),
+                session if latest != Some(session) => Request::Reply(role, message, session),
                 _ => Request::Keep(role, message),
             };
             let outcome: Outcome = self.request(&scope, time, &request).await?;
             imported.session = Some(outcome.session_key());
             match outcome.delivery {
-                Delivery::First => imported.taken += 1,
+                // No command is imported, and what fails else is an error.
+                Delivery::First | Delivery::Failed => imported.taken += 1,
                 Delivery::Again => imported.known += 1,
             }
             imported.back += usize::from(is_back_again);
@@ -191,20 +192,21 @@ impl Engine {
         Ok(Known::Not { is_back: false, id })
     }
 
-    /// Finds the session that an import goes on in, or opens one for it where others are.
+    /// Finds the session that an import goes on in, or opens one for it.
     async fn home(
         &self,
         scope: &scope::Key,
         last_known: Option<Seq>,
         at: Timestamp,
-    ) -> Result<Option<Number>, Error> {
-        let Some(state) = self.find_state(scope).await? else { return Ok(None) };
-        if let Some(seq) = last_known
+    ) -> Result<Number, Error> {
+        // The first session of a scope is an imported one too: the backlog never deletes it.
+        if let Some(state) = self.find_state(scope).await?
+            && let Some(seq) = last_known
             && let Some(record) = self.store.get(scope, seq).await?
             && let Some((number, _)) = state.all().find(|(n, _)| state.view(*n).hold(record.segment, seq))
         {
-            return Ok(Some(number));
+            return Ok(number);
         }
-        Ok(Some(self.request(scope, at, &Request::OpenImported).await?.session))
+        Ok(self.request(scope, at, &Request::OpenImported).await?.session)
     }
 }

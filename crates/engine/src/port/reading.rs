@@ -9,12 +9,19 @@ use serde_json::{Deserializer, Value};
 /// How many bytes of text a part has, about.
 const PART_BYTES: usize = 8 << 20;
 
+/// How many bytes a file may have that is one JSON value, unless it is said.
+const VALUE_BYTES_MAX: usize = 64 << 20;
+
 /// Where the lines of a file come from. Files are read twice: first to see what is in them, then to take it.
 pub trait Source {
     /// Returns the next line; nothing at the end.
     fn next(&mut self) -> std::io::Result<Option<Line>>;
     /// Goes back to the first line.
     fn rewind(&mut self) -> std::io::Result<()>;
+    /// How many bytes a file may have that is one JSON value: all of it is in memory at once.
+    fn value_bytes_max(&self) -> usize {
+        VALUE_BYTES_MAX
+    }
 }
 
 /// Lines that are in memory.
@@ -291,9 +298,16 @@ fn whole(format: Format, source: &mut dyn Source) -> Result<Option<(Vec<Value>, 
         return Ok(None);
     }
     source.rewind().map_err(unreadable)?;
+    let bytes_max = source.value_bytes_max();
     let mut text = String::new();
     while let Some(line) = source.next().map_err(unreadable)? {
         match line.text {
+            Ok(line) if text.len() + line.len() > bytes_max => {
+                return Err(Unreadable(format!(
+                    "it is one JSON value of more than {bytes_max} bytes, and all of it would be in memory at once: \
+                     limits.import_bytes_max sets how much may be"
+                )));
+            }
             Ok(line) => text.push_str(&line),
             Err(_) => return Ok(None),
         }

@@ -13,7 +13,7 @@ use crate::engine::Engine;
 use crate::error::Error;
 use clip::clip;
 use jiff::ToSpan as _;
-use ranking::{Question, rank};
+use ranking::{Ranked, RecallQuery, rank};
 use segue_core::Timestamp;
 use segue_core::entry::{Body, Record, Seq};
 use segue_core::message::Role;
@@ -21,10 +21,11 @@ use segue_core::scope;
 use segue_core::segment;
 use segue_core::session::{Key, Number};
 use segue_core::state::State;
-use segue_signals::context::{EstimatedTokens, TokenCounter};
+use segue_signals::context::TokenCounter;
 use segue_signals::periods::periods;
-use segue_store::search::{self, Query, Reach, Sight};
+use segue_store::search::{self, Query, Reach, Visibility};
 use speaker::Speaker;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use timeline::BATCH;
 
@@ -77,6 +78,7 @@ impl Recall {
 
 /// A piece of what was said.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Fragment {
     /// The session that it comes from.
     pub session: Key,
@@ -86,6 +88,8 @@ pub struct Fragment {
     pub seq: Seq,
     /// Who said it.
     pub role: Role,
+    /// Who that is, where several people share the scope.
+    pub sender: Option<String>,
     /// When.
     pub at: Timestamp,
     /// What was said, or the part of it around what was looked for.
@@ -107,6 +111,8 @@ pub struct Neighbour {
     pub seq: Seq,
     /// Who said it.
     pub role: Role,
+    /// Who that is, where several people share the scope.
+    pub sender: Option<String>,
     /// What was said, or the beginning of it.
     pub text: String,
 }
@@ -131,35 +137,40 @@ impl Engine {
             return Err(Error::NoRationale);
         }
         let state = self.state(scope).await?;
-        let sight = Sight::of(&state, recall.reach);
-        let (embedder, query) = (Arc::clone(&self.embedder), recall.query.clone());
-        let has_meaning = has_meaning(&query);
-        let embedding = away(move || has_meaning.then(|| embedder.embed(&query)).flatten());
+        let visibility = Visibility::of(&state, recall.reach);
         // A few messages are embedded here, and more of them in the background: their words find them meanwhile.
         if self.timelines.catch_up(scope, BATCH).await? > 0 {
             self.timelines.wake(scope);
         }
-        let matches = search::matches(self.store.as_ref(), scope, &recall.query, &sight).await?;
+        let (embedder, query) = (Arc::clone(&self.embedder), recall.query.clone());
+        let has_meaning = has_meaning(&query);
+        let embedding = away(move || has_meaning.then(|| embedder.embed(&query)).flatten());
+        let matches = search::matches(self.store.as_ref(), scope, &recall.query, &visibility).await?;
         let embedding = embedding.await.flatten().map(|found| (*found).clone());
         let periods = self.named_periods(scope, &recall.query, &state);
-        let question = Question { matches, embedding, periods, speakers: Speaker::named(&recall.query) };
+        let question = RecallQuery { matches, embedding, periods, speakers: Speaker::named(&recall.query) };
         let count = recall.count_max.min(FRAGMENTS_MAX) + SPARE;
-        let ranked = rank(&*self.timelines.at(scope, state.head).await?, &sight, &question, count);
+        let timeline = self.timelines.at(scope, state.head).await?;
+        let ranked = away(move || rank(&timeline, &visibility, &question, count)).await.unwrap_or_default();
+        let wanted: BTreeSet<Seq> = ranked.iter().flat_map(Ranked::seqs).collect();
+        let wanted: Vec<Seq> = wanted.into_iter().collect();
+        let records = self.store.get_many(scope, &wanted).await?;
+        // Someone may have erased some of them meanwhile.
+        let records: HashMap<Seq, Record> =
+            records.into_iter().flatten().map(|record| (record.seq, record)).collect();
         let mut fragments = Vec::new();
         for found in ranked {
-            // Someone may have erased it meanwhile.
-            let Some(record) = self.store.get(scope, found.seq).await? else { continue };
-            let (hit, why) = ((&record, found.session, found.score), recall.why.trim());
+            let Some(record) = records.get(&found.seq) else { continue };
+            let (hit, why) = ((record, found.session, found.score), recall.why.trim());
             let Some(mut fragment) = fragment(scope, hit, &recall.query, why) else { continue };
-            let [before, after] = found.around;
-            fragment.before = self.neighbour(scope, before).await?;
-            fragment.after = self.neighbour(scope, after).await?;
+            let beside = |seq: Option<Seq>| neighbour(records.get(&seq?)?);
+            [fragment.before, fragment.after] = found.around.map(beside);
             fragments.push(fragment);
         }
         fragments.extend(self.recall_tasks(&state, recall).await?);
         // Stable, so that what was said keeps its order.
         fragments.sort_by(|a, b| b.score.total_cmp(&a.score));
-        let mut fragments = bounded(fragments.into_iter(), recall);
+        let mut fragments = bounded(fragments.into_iter(), recall, self.counter.as_ref());
         let found: Vec<Seq> = fragments.iter().map(|fragment| fragment.seq).collect();
         for fragment in &mut fragments {
             for neighbour in [&mut fragment.before, &mut fragment.after] {
@@ -167,16 +178,6 @@ impl Engine {
             }
         }
         Ok(Recalled { fragments })
-    }
-
-    async fn neighbour(&self, scope: &scope::Key, seq: Option<Seq>) -> Result<Option<Neighbour>, Error> {
-        let Some(seq) = seq else { return Ok(None) };
-        let record = self.store.get(scope, seq).await?;
-        let neighbour = |record: Record| {
-            let (role, text) = (record.kind.role()?, search::said(&record)?);
-            Some(Neighbour { seq, role, text: clip(&text, "", NEIGHBOUR_CHARS_MAX) })
-        };
-        Ok(record.and_then(neighbour))
     }
 
     /// Embeds and indexes the messages of a scope, so that a recall need not. What is made is kept by the store, and made once.
@@ -205,8 +206,8 @@ impl Engine {
         let mut fragments: Vec<Fragment> = Vec::new();
         for scope in self.every_scope().await? {
             let Some(state) = self.store.load(&scope).await? else { continue };
-            let sight = Arc::new(Sight::of(&state, Reach::Everything));
-            let asked = Query { text: query.to_owned(), sight, limit: count_max };
+            let visibility = Arc::new(Visibility::of(&state, Reach::Everything));
+            let asked = Query { text: query.to_owned(), visibility, limit: count_max };
             let hits = search::find(self.store.as_ref(), &scope, &asked).await?;
             let hit =
                 |hit: &search::Hit| fragment(&scope, (&hit.record, hit.session, hit.score), query, SEARCHED);
@@ -224,6 +225,15 @@ fn has_meaning(query: &str) -> bool {
     words.any(|word| !word.contains(|c: char| c.is_ascii_digit()))
 }
 
+fn neighbour(record: &Record) -> Option<Neighbour> {
+    let (role, text) = (record.kind.role()?, search::said(record)?);
+    let sender = match record.body() {
+        Ok(Body::Message(_, message)) => message.sender,
+        Ok(_) | Err(_) => None,
+    };
+    Some(Neighbour { seq: record.seq, role, sender, text: clip(&text, "", NEIGHBOUR_CHARS_MAX) })
+}
+
 fn fragment(
     scope: &scope::Key,
     (record, session, score): (&Record, Number, f64),
@@ -237,6 +247,7 @@ fn fragment(
         segment: record.segment,
         seq: record.seq,
         role,
+        sender: message.sender.clone(),
         at: message.given_at.unwrap_or(record.at),
         text: clip(&message.text, query, FRAGMENT_CHARS_MAX),
         // Three digits say all that there is to say.
@@ -248,12 +259,16 @@ fn fragment(
 }
 
 /// Takes fragments until there are enough; one that does not fit leaves room for a shorter one.
-fn bounded(fragments: impl Iterator<Item = Fragment>, recall: &Recall) -> Vec<Fragment> {
+fn bounded(
+    fragments: impl Iterator<Item = Fragment>,
+    recall: &Recall,
+    counter: &dyn TokenCounter,
+) -> Vec<Fragment> {
     let mut left = recall.tokens_max.min(TOKENS_MAX);
     let fits = |fragment: &Fragment| {
         let neighbours = [&fragment.before, &fragment.after].into_iter().flatten();
-        let beside: u64 = neighbours.map(|neighbour| EstimatedTokens.count(&neighbour.text)).sum();
-        let tokens = EstimatedTokens.count(&fragment.text) + beside + SOURCE_TOKENS;
+        let beside: u64 = neighbours.map(|neighbour| counter.count(&neighbour.text)).sum();
+        let tokens = counter.count(&fragment.text) + beside + SOURCE_TOKENS;
         let fits = tokens <= left;
         left -= if fits { tokens } else { 0 };
         fits

@@ -3,7 +3,7 @@
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::recall::{Fragment, Recall};
-use crate::tasks::record::Kept;
+use crate::tasks::record::ArchivedTask;
 use segue_core::entry::Body;
 use segue_core::message::Role;
 use segue_core::session::{Key, Number};
@@ -32,6 +32,7 @@ impl Engine {
                 session: Key::new(state.scope.clone(), session),
                 segment: record.segment,
                 seq: kept.seq,
+                sender: None,
                 role: Role::System,
                 at: kept.at,
                 text,
@@ -46,7 +47,7 @@ impl Engine {
     }
 
     /// The entry that started a task outlives its session.
-    async fn session_of_task(&self, state: &State, kept: &Kept) -> Result<Option<Number>, Error> {
+    async fn session_of_task(&self, state: &State, kept: &ArchivedTask) -> Result<Option<Number>, Error> {
         let started = self.store.get(&state.scope, kept.commit.task.0).await?;
         Ok(started.and_then(|record| match record.body() {
             Ok(Body::Task(step)) => Some(step.session),
@@ -55,7 +56,7 @@ impl Engine {
     }
 }
 
-fn lines(kept: &Kept) -> Vec<String> {
+fn lines(kept: &ArchivedTask) -> Vec<String> {
     let commit = &kept.commit;
     let task = kept.description.as_deref().unwrap_or_default();
     let line = |what: &str, text: &str| format!("{what} of the task \"{task}\": {text}");

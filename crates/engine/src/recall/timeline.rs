@@ -11,11 +11,12 @@ use segue_core::entry::{Body, Record, Seq};
 use segue_core::message::Role;
 use segue_core::scope::Key;
 use segue_core::segment;
-use segue_encoder::{DIMENSIONS, STEP, VERSION};
+use segue_core::session;
+use segue_encoder::{DIMENSIONS, Embedding, STEP, VERSION};
 use segue_signals::judge::Embedder;
-use segue_store::search::said;
-use segue_store::{Embedding as Kept, Store, Subject};
-use std::collections::{BTreeSet, HashMap};
+use segue_store::search::{Visibility, said};
+use segue_store::{Embedding as StoredEmbedding, Store, Subject};
+use std::collections::{BTreeSet, BinaryHeap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread;
 use tokio::runtime::Handle;
@@ -39,16 +40,22 @@ const DONE_MAX: usize = 10_000;
 /// From how many texts on it is worth a thread more.
 const TEXTS_OF_A_THREAD: usize = 8;
 
+/// How many messages are compared number by number: those whose signs are most alike.
+const ALIKE_MAX: usize = 128;
+
+/// Which numbers of an embedding are above zero. To count where two differ is many times quicker than to multiply them.
+type Signs = [u64; DIMENSIONS / 64];
+
 /// A message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Said {
+pub(crate) struct MessageRef {
     pub(crate) seq: Seq,
     pub(crate) segment: segment::Number,
     pub(crate) at: Timestamp,
     pub(crate) speaker: Speaker,
 }
 
-impl Said {
+impl MessageRef {
     fn of(record: &Record) -> Option<Self> {
         said(record)?;
         let Ok(Body::Message(_, message)) = record.body() else { return None };
@@ -58,14 +65,14 @@ impl Said {
     }
 
     /// What the store keeps: which encoder it was, the message, and its embedding.
-    fn kept(self, vector: &[u8]) -> Kept {
+    fn kept(self, vector: &[u8]) -> StoredEmbedding {
         let head = [VERSION, self.segment.0, self.speaker.0].map(u32::to_le_bytes).concat();
         let bytes = [&head, &self.at.as_millisecond().to_le_bytes()[..], vector].concat();
-        Kept { subject: Subject::Entry(self.seq), first: self.seq, last: self.seq, bytes }
+        StoredEmbedding { subject: Subject::Entry(self.seq), first: self.seq, last: self.seq, bytes }
     }
 
-    /// Takes what [`Said::kept`] gave; nothing if another encoder made it.
-    fn found(kept: &Kept) -> Option<(Self, &[u8])> {
+    /// Takes what [`MessageRef::kept`] gave; nothing if another encoder made it.
+    fn found(kept: &StoredEmbedding) -> Option<(Self, &[u8])> {
         let Subject::Entry(seq) = kept.subject else { return None };
         let (version, rest) = kept.bytes.split_first_chunk::<4>()?;
         let (segment, rest) = rest.split_first_chunk::<4>()?;
@@ -84,9 +91,10 @@ impl Said {
 pub(crate) struct Timeline {
     /// Up to where the log was read.
     seen: Seq,
-    pub(crate) said: Vec<Said>,
+    pub(crate) said: Vec<MessageRef>,
     /// The embeddings of the first messages, one behind the other.
     pub(crate) vectors: Vec<u8>,
+    signs: Vec<Signs>,
     /// The last message that has an embedding.
     embedded: Seq,
     sum: [i32; DIMENSIONS],
@@ -95,8 +103,8 @@ pub(crate) struct Timeline {
 
 impl Default for Timeline {
     fn default() -> Self {
-        let (said, vectors) = (Vec::new(), Vec::new());
-        Self { seen: Seq::ZERO, said, vectors, embedded: Seq::ZERO, sum: [0; DIMENSIONS], summed: 0 }
+        let (said, vectors, signs) = (Vec::new(), Vec::new(), Vec::new());
+        Self { seen: Seq::ZERO, said, vectors, signs, embedded: Seq::ZERO, sum: [0; DIMENSIONS], summed: 0 }
     }
 }
 
@@ -112,8 +120,45 @@ impl Timeline {
         self.sum.map(|sum| sum as f32 * scale)
     }
 
+    /// Finds the sessions in sight that have the nearest messages, the nearest first.
+    pub(crate) fn nearest(
+        &self,
+        to: &Embedding,
+        visibility: &Visibility,
+        count_max: usize,
+    ) -> Vec<session::Number> {
+        let wanted = signs(&to.bytes());
+        let mut alike: BinaryHeap<(u32, usize)> = BinaryHeap::new();
+        for (at, signs) in self.signs.iter().enumerate() {
+            let apart = signs.iter().zip(&wanted).map(|(a, b)| (a ^ b).count_ones()).sum();
+            let farthest = alike.peek().map_or(u32::MAX, |(apart, _)| *apart);
+            let is_seen = |said: &MessageRef| visibility.owner(said.segment, said.seq).is_some();
+            if (alike.len() < ALIKE_MAX || apart < farthest) && self.said.get(at).is_some_and(is_seen) {
+                alike.push((apart, at));
+                if alike.len() > ALIKE_MAX {
+                    alike.pop();
+                }
+            }
+        }
+        let near = |(_, at): (u32, usize)| {
+            let said = self.said.get(at)?;
+            let own = Embedding::from_bytes(self.vector(at)?)?;
+            Some((to.cosine(&own), visibility.owner(said.segment, said.seq)?))
+        };
+        let mut near: Vec<(f32, session::Number)> = alike.into_iter().filter_map(near).collect();
+        near.sort_by(|a, b| b.0.total_cmp(&a.0).then(b.1.cmp(&a.1)));
+        let mut found: Vec<session::Number> = Vec::new();
+        for (_, session) in near {
+            if found.len() < count_max && !found.contains(&session) {
+                found.push(session);
+            }
+        }
+        found
+    }
+
     fn embed(&mut self, seq: Seq, vector: &[u8]) {
         self.embedded = seq;
+        self.signs.push(signs(vector));
         if vector.is_empty() {
             self.vectors.resize(self.vectors.len() + DIMENSIONS, 0);
             return;
@@ -124,7 +169,7 @@ impl Timeline {
     }
 
     /// Returns the first messages without an embedding.
-    fn bare(&self) -> &[Said] {
+    fn bare(&self) -> &[MessageRef] {
         self.said.get(self.vectors.len() / DIMENSIONS..).unwrap_or_default()
     }
 
@@ -133,6 +178,7 @@ impl Timeline {
         let over = self.said.len().saturating_sub(MESSAGES_MAX);
         self.said.drain(..over);
         self.vectors.drain(..(over * DIMENSIONS).min(self.vectors.len()));
+        self.signs.drain(..over.min(self.signs.len()));
     }
 }
 
@@ -206,7 +252,7 @@ impl Timelines {
             let page = embeddings.tail(scope, timeline.seen, PAGE).await?;
             for kept in &page {
                 // From one of another encoder on all are made anew.
-                let Some((said, vector)) = Said::found(kept) else { return Ok(()) };
+                let Some((said, vector)) = MessageRef::found(kept) else { return Ok(()) };
                 timeline.said.push(said);
                 timeline.embed(said.seq, vector);
                 timeline.seen = said.seq;
@@ -226,7 +272,7 @@ impl Timelines {
             let before = timeline.seen;
             for record in page {
                 read = if record.kind.erases() { Read::Erased } else { read };
-                timeline.said.extend(Said::of(record));
+                timeline.said.extend(MessageRef::of(record));
                 timeline.seen = record.seq;
             }
             if timeline.seen == before {
@@ -257,10 +303,10 @@ impl Timelines {
             done.insert(scope.clone(), head);
             return Ok(0);
         }
-        let mut texts = Vec::with_capacity(bare.len());
-        for said in &bare {
-            texts.push(self.store.get(scope, said.seq).await?.as_ref().and_then(spoken));
-        }
+        let seqs: Vec<Seq> = bare.iter().map(|said| said.seq).collect();
+        let records = self.store.get_many(scope, &seqs).await?;
+        let texts: Vec<Option<String>> =
+            records.iter().map(|record| record.as_ref().and_then(spoken)).collect();
         let embedder = Arc::clone(&self.embedder);
         let Some(vectors) = away(move || embed(&embedder, &texts)).await else { return Ok(left) };
         if let Some(embeddings) = self.store.embeddings() {
@@ -273,6 +319,25 @@ impl Timelines {
             bare.iter().zip(&vectors).for_each(|(said, vector)| timeline.embed(said.seq, vector));
         }
         Ok(left)
+    }
+
+    /// Tells the embedder what the store keeps of messages: each is embedded once, whoever asks, and also after a restart.
+    pub(crate) async fn remind(&self, scope: &Key, told: &[(Seq, &str)]) {
+        let unknown = told.iter().filter(|(_, text)| !text.trim().is_empty() && !self.embedder.knows(text));
+        let unknown: HashMap<Seq, &str> = unknown.copied().collect();
+        let Some(embeddings) = self.store.embeddings().filter(|_| !unknown.is_empty()) else { return };
+        let subjects: Vec<Subject> = unknown.keys().copied().map(Subject::Entry).collect();
+        match embeddings.get(scope, &subjects).await {
+            Ok(found) => {
+                for (said, vector) in found.iter().filter_map(MessageRef::found) {
+                    if let Some(text) = unknown.get(&said.seq) {
+                        self.embedder.learn(text, vector);
+                    }
+                }
+            }
+            // They are embedded again.
+            Err(error) => tracing::debug!(%scope, %error, "embeddings cannot be read"),
+        }
     }
 
     /// Brings the full-text index of a scope up to date, so that a search need not.
@@ -325,6 +390,16 @@ async fn serve(serving: Serving) {
             Err(error) => tracing::debug!(%scope, %error, "messages are not embedded; it is tried again"),
         }
     }
+}
+
+fn signs(vector: &[u8]) -> Signs {
+    let mut signs = Signs::default();
+    for (sign, steps) in signs.iter_mut().zip(vector.chunks(64)) {
+        for (bit, step) in steps.iter().enumerate() {
+            *sign |= u64::from(step.cast_signed() > 0) << bit;
+        }
+    }
+    signs
 }
 
 /// What a person or the assistant said; what tools and the system say is found by its words.

@@ -1,7 +1,7 @@
 //! Identity links: which addresses belong to one person (P-2).
 
 use super::safe;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Which addresses belong to one person.
 ///
@@ -17,6 +17,8 @@ pub struct Links {
     people: BTreeMap<String, Vec<String>>,
     /// Whom a channel and a peer belong to, both made safe.
     names: BTreeMap<(String, String), String>,
+    /// The channels, made safe, whose ids are case-sensitive.
+    cased: BTreeSet<String>,
 }
 
 /// Why an identity link cannot be.
@@ -60,6 +62,26 @@ impl Links {
         Ok(links)
     }
 
+    /// Makes links of nobody, on channels of which some have case-sensitive ids.
+    pub(crate) fn with_cased<C: AsRef<str>>(channels: impl IntoIterator<Item = C>) -> Self {
+        let cased = channels.into_iter().map(|channel| safe::id(channel.as_ref())).collect();
+        Self { cased, ..Self::default() }
+    }
+
+    /// Makes an id of a channel safe. The channel is safe already.
+    pub fn safe(&self, channel: &str, raw: &str) -> String {
+        let case = if self.cased.contains(channel) { safe::Case::Kept } else { safe::Case::Ignored };
+        safe::id_by_case(raw, case)
+    }
+
+    /// Reads `channel:peer`; the peer may hold colons, the channel not.
+    fn place(&self, address: &str) -> Option<(String, String)> {
+        let (channel, peer) = address.split_once(':')?;
+        let channel = safe::id(channel);
+        let peer = self.safe(&channel, peer);
+        (!channel.is_empty() && !peer.is_empty()).then_some((channel, peer))
+    }
+
     /// Adds a person.
     pub fn join(&mut self, name: String, addresses: Vec<String>) -> Result<(), LinkError> {
         // A name that stands in keys as it is cannot be met by a stranger's id: see `apart`.
@@ -67,7 +89,7 @@ impl Links {
             return Err(LinkError::Name(name));
         }
         for address in &addresses {
-            let Some(place) = place(address) else {
+            let Some(place) = self.place(address) else {
                 return Err(LinkError::Address { name, address: address.clone() });
             };
             match self.names.get(&place) {
@@ -93,7 +115,7 @@ impl Links {
 
     /// Tells whether a person, given by a link's name or as `channel:peer`, may speak in a channel.
     pub(crate) fn may_speak_in(&self, person: &str, channel: &str) -> bool {
-        let in_channel = |address: &str| place(address).is_some_and(|(found, _)| found == channel);
+        let in_channel = |address: &str| self.place(address).is_some_and(|(found, _)| found == channel);
         match self.people.get(person) {
             Some(addresses) => addresses.iter().any(|address| in_channel(address)),
             None => in_channel(person),
@@ -102,7 +124,7 @@ impl Links {
 
     /// Tells whether a person, given by a link's name or as `channel:peer`, has an id on any channel.
     pub(crate) fn has_peer(&self, person: &str, peer: &str) -> bool {
-        let is_it = |address: &str| place(address).is_some_and(|(_, found)| found == peer);
+        let is_it = |address: &str| self.place(address).is_some_and(|(_, found)| found == peer);
         match self.people.get(person) {
             Some(addresses) => addresses.iter().any(|address| is_it(address)),
             None => is_it(person),
@@ -115,11 +137,11 @@ impl Links {
     }
 
     /// Names a person as the rest of the engine does, given a link's name or `channel:peer`.
-    pub fn canonical_user(&self, user: &str) -> Option<String> {
+    pub(crate) fn canonical_user(&self, user: &str) -> Option<String> {
         if self.knows(user) {
             return Some(user.to_owned());
         }
-        let (channel, peer) = place(user)?;
+        let (channel, peer) = self.place(user)?;
         let linked = self.name_of(&channel, &peer).map(str::to_owned);
         Some(linked.unwrap_or_else(|| format!("{channel}:{peer}")))
     }
@@ -137,13 +159,6 @@ impl Links {
             _ => peer.to_owned(),
         }
     }
-}
-
-/// Reads `channel:peer`; the peer may hold colons, the channel not.
-fn place(address: &str) -> Option<(String, String)> {
-    let (channel, peer) = address.split_once(':')?;
-    let (channel, peer) = (safe::id(channel), safe::id(peer));
-    (!channel.is_empty() && !peer.is_empty()).then_some((channel, peer))
 }
 
 #[cfg(test)]

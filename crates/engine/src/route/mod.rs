@@ -109,7 +109,7 @@ impl Address {
 pub struct Routing {
     /// How finely direct messages are kept apart.
     pub dm_scope: DmScope,
-    /// Which addresses belong to one person.
+    /// Which addresses belong to one person, and on which channels ids are case-sensitive.
     pub links: Links,
     /// What happens to a message whose peer id is blank.
     pub blank_peer: BlankPeer,
@@ -118,11 +118,13 @@ pub struct Routing {
 impl Routing {
     /// Tells whether a message is refused because nobody knows whom it comes from.
     pub(crate) fn refuses(&self, from: &Address) -> bool {
-        match &from.peer {
-            Peer::Direct(id) | Peer::Group(id) => {
-                self.blank_peer == BlankPeer::Refuse && !id.is_empty() && safe::id(id).is_empty()
-            }
-        }
+        let is_blank = match &from.peer {
+            // No id at all means the main conversation (P-1).
+            Peer::Direct(id) => !id.is_empty() && safe::id(id).is_empty(),
+            // Two groups without an id would be one.
+            Peer::Group(id) => safe::id(id).is_empty(),
+        };
+        is_blank && self.blank_peer == BlankPeer::Refuse
     }
 }
 
@@ -139,15 +141,16 @@ impl Routing {
 pub fn route(routing: &Routing, from: &Address) -> scope::Key {
     let agent = safe::id_or(&from.agent, "main");
     let mut key = format!("agent:{agent}:");
+    let channel = safe::id_or(&from.channel, "unknown");
+    let id = |raw: &str| routing.links.safe(&channel, raw);
     match &from.peer {
         // A group without an id is still not the main conversation: strangers may be in it.
-        Peer::Group(id) => {
-            let channel = safe::id_or(&from.channel, "unknown");
-            push(&mut key, format_args!("{channel}:group:{}", safe::id_or(id, "unknown")));
+        Peer::Group(group) => {
+            push(&mut key, format_args!("{channel}:group:{}", or(id(group), "unknown")));
         }
-        Peer::Direct(id) => direct(&mut key, routing, from, &safe::id(id)),
+        Peer::Direct(peer) => direct(&mut key, routing, from, &channel, &id(peer)),
     }
-    if let Some(thread) = from.thread.as_deref().map(safe::id).filter(|thread| !thread.is_empty()) {
+    if let Some(thread) = from.thread.as_deref().map(id).filter(|thread| !thread.is_empty()) {
         push(&mut key, format_args!(":thread:{thread}"));
     }
     sound(key)
@@ -164,8 +167,8 @@ pub fn route(routing: &Routing, from: &Address) -> scope::Key {
 /// ```
 pub fn user(routing: &Routing, from: &Address) -> Option<String> {
     let Peer::Direct(peer) = &from.peer else { return None };
-    let peer = Some(safe::id(peer)).filter(|peer| !peer.is_empty())?;
     let channel = safe::id_or(&from.channel, "unknown");
+    let peer = Some(routing.links.safe(&channel, peer)).filter(|peer| !peer.is_empty())?;
     let linked = routing.links.name_of(&channel, &peer).map(str::to_owned);
     Some(linked.unwrap_or_else(|| format!("{channel}:{peer}")))
 }
@@ -233,10 +236,10 @@ pub(crate) fn form_of(scope: &scope::Key) -> Option<Form<'_>> {
 
 /// Names the author of a direct message, as `channel:peer`; nothing where the key of its scope says so already. Links may
 /// be changed later, and `main` is everybody's: what a person said is found by this.
-pub(crate) fn author(from: &Address, scope: &scope::Key) -> Option<String> {
+pub(crate) fn author(routing: &Routing, from: &Address, scope: &scope::Key) -> Option<String> {
     let Peer::Direct(peer) = &from.peer else { return None };
-    let peer = Some(safe::id(peer)).filter(|peer| !peer.is_empty())?;
     let channel = safe::id_or(&from.channel, "unknown");
+    let peer = Some(routing.links.safe(&channel, peer)).filter(|peer| !peer.is_empty())?;
     let is_told = form_of(scope) == Some(Form::Direct { channel: &channel, peer: &peer });
     (!is_told).then(|| format!("{channel}:{peer}"))
 }
@@ -253,12 +256,16 @@ pub fn agent_of(scope: &scope::Key) -> Option<&str> {
     scope.as_str().strip_prefix("agent:")?.split(':').next().filter(|name| !name.is_empty())
 }
 
-fn direct(key: &mut String, routing: &Routing, from: &Address, peer: &str) {
+/// Names an empty id.
+fn or(safe: String, empty: &str) -> String {
+    if safe.is_empty() { empty.to_owned() } else { safe }
+}
+
+fn direct(key: &mut String, routing: &Routing, from: &Address, channel: &str, peer: &str) {
     if routing.dm_scope == DmScope::Main || peer.is_empty() {
         return key.push_str("main");
     }
-    let channel = safe::id_or(&from.channel, "unknown");
-    if let Some(name) = routing.links.name_of(&channel, peer) {
+    if let Some(name) = routing.links.name_of(channel, peer) {
         return push(key, format_args!("direct:{name}"));
     }
     match routing.dm_scope {
@@ -267,7 +274,7 @@ fn direct(key: &mut String, routing: &Routing, from: &Address, peer: &str) {
         DmScope::PerPeer => push(key, format_args!("direct:{}", routing.links.apart(peer))),
         DmScope::PerChannelPeer => push(key, format_args!("{channel}:direct:{peer}")),
         DmScope::PerAccountChannelPeer => {
-            let account = safe::id_or(&from.account, "default");
+            let account = or(routing.links.safe(channel, &from.account), "default");
             push(key, format_args!("{channel}:{account}:direct:{peer}"));
         }
     }

@@ -5,6 +5,8 @@
 //! 1. White space at the ends goes, and ASCII letters become lower case. Two ids that differ in nothing
 //!    else are one id. Letters outside ASCII stay as they are: Unicode has different letters with the same
 //!    lower case (the Kelvin sign and `k`), and so two people could meet.
+//!    On a channel whose ids are case-sensitive ([`Case::Kept`]) an upper-case ASCII letter is escaped like the
+//!    characters below instead: `Ab` is `%41b`, which no other id ever becomes.
 //! 2. Letters and digits of any script and `-_.+@=` stay. Every other character becomes `%` and two
 //!    lower-case hexadecimal digits for each of its bytes in UTF-8; so does `%` itself, which makes the
 //!    rule reversible.
@@ -20,6 +22,22 @@ const HEAD_BYTES_MAX: usize = 64;
 /// How many hexadecimal digits of the digest stand for the rest: 128 bits.
 const DIGEST_DIGITS: usize = 32;
 
+/// Whether ids of a channel that differ in nothing but the case of their letters are two ids.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub enum Case {
+    /// They are one.
+    #[default]
+    Ignored,
+    /// They are two.
+    Kept,
+}
+
+impl Case {
+    /// All of them, as they are named in the configuration.
+    pub const ALL: [(&'static str, Self); 2] =
+        [("case-insensitive", Self::Ignored), ("case-sensitive", Self::Kept)];
+}
+
 /// Makes an id safe. Nothing is left of an id of white space.
 ///
 /// ```
@@ -30,11 +48,25 @@ const DIGEST_DIGITS: usize = 32;
 /// assert_eq!(safe::id("李雷"), "李雷");
 /// ```
 pub fn id(raw: &str) -> String {
+    id_by_case(raw, Case::Ignored)
+}
+
+/// Makes an id of a channel safe.
+///
+/// ```
+/// use segue_engine::route::safe::{Case, id_by_case};
+/// assert_eq!(id_by_case("aB", Case::Kept), "a%42");
+/// assert_eq!(id_by_case("aB", Case::Ignored), "ab");
+/// ```
+pub fn id_by_case(raw: &str, case: Case) -> String {
     let raw = raw.trim();
     let mut safe = String::with_capacity(raw.len());
     for c in raw.chars() {
-        let c = c.to_ascii_lowercase();
-        if stays(c) { safe.push(c) } else { escape(&mut safe, c) }
+        let c = match case {
+            Case::Ignored => c.to_ascii_lowercase(),
+            Case::Kept => c,
+        };
+        if stays(c) && !c.is_ascii_uppercase() { safe.push(c) } else { escape(&mut safe, c) }
     }
     shorten(safe)
 }

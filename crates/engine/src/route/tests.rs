@@ -188,6 +188,48 @@ fn dm_scope() -> impl Strategy<Value = DmScope> {
     prop::sample::select(DmScope::ALL.map(|(_, dm_scope)| dm_scope).to_vec())
 }
 
+/// Issue 16: a channel may say that its ids are case-sensitive, and the others stay as they are.
+#[test]
+fn p1_ids_differ_by_case_where_the_channel_says_so() {
+    let mut links = Links::with_cased(["Matrix"]);
+    links.join("ann".to_owned(), vec!["matrix:@Ann:x".to_owned()]).unwrap();
+    let routing = Routing { links, ..Routing::default() };
+    check(&routing, &Address::direct("matrix", "Bob"), "agent:main:matrix:direct:%42ob");
+    check(&routing, &Address::direct("matrix", "bob"), "agent:main:matrix:direct:bob");
+    check(&routing, &Address::direct("matrix", "%42ob"), "agent:main:matrix:direct:%2542ob");
+    check(&routing, &Address::group("MATRIX", "Room"), "agent:main:matrix:group:%52oom");
+    check(&routing, &Address::direct("telegram", "Bob"), "agent:main:telegram:direct:bob");
+    check(&routing, &Address::direct("matrix", "@Ann:x"), "agent:main:direct:ann");
+    check(&routing, &Address::direct("matrix", "@ann:x"), "agent:main:matrix:direct:@ann%3ax");
+    let thread = |name: &str| Address { thread: Some(name.to_owned()), ..Address::group("matrix", "r") };
+    assert_ne!(route(&routing, &thread("T")), route(&routing, &thread("t")));
+    let name = |peer: &str| user(&routing, &Address::direct("matrix", peer));
+    assert_eq!(name("Bob"), routing.links.canonical_user("matrix:Bob"));
+    assert_ne!(name("Bob"), name("bob"));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Issue 16: on a channel with case-sensitive ids no two different ids ever meet; on others as before.
+    #[test]
+    fn p1_no_two_ids_meet_where_case_counts(a in id(), b in id(), swap: bool, group: bool) {
+        let swapped = |text: &str| -> String {
+            text.chars().map(|c| if c.is_ascii_uppercase() { c.to_ascii_lowercase() } else { c.to_ascii_uppercase() }).collect()
+        };
+        let b = if swap { swapped(&a) } else { b };
+        let routing = Routing { links: Links::with_cased(["matrix"]), ..Routing::default() };
+        let key = |channel: &str, id: &str| match group {
+            true => route(&routing, &Address::group(channel, id)),
+            false => route(&routing, &Address::direct(channel, id)),
+        };
+        // A group without an id has a name.
+        let cased = |id: &str| if group && id.trim().is_empty() { "unknown".to_owned() } else { id.trim().to_owned() };
+        prop_assert_eq!(key("matrix", &a) == key("matrix", &b), cased(&a) == cased(&b));
+        prop_assert_eq!(key("irc", &a) == key("irc", &b), cased(&a).eq_ignore_ascii_case(&cased(&b)));
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 4000, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -254,7 +296,7 @@ fn p2_the_person_of_a_key_is_found_whatever_its_parts_are_called() {
                 let direct = from(Peer::Direct("direct".into()));
                 let key = route(&routing, &direct);
                 let person = Some(format!("{channel}:direct"));
-                assert_eq!(user_of(&routing, &key).or(author(&direct, &key)), person, "{key}");
+                assert_eq!(user_of(&routing, &key).or(author(&routing, &direct, &key)), person, "{key}");
                 let key = route(&routing, &from(Peer::Group("direct".into())));
                 assert_eq!(form_of(&key), Some(Form::Group { channel }), "{key}");
             }

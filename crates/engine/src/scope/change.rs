@@ -69,7 +69,8 @@ impl Change {
         let session = prior.latest().filter(|session| self.next.latest() == Some(*session))?;
         let (before, view) = (prior.view(session), self.next.view(session));
         let items = self.messages.as_ref()?.iter();
-        let items: Vec<Item> = items.filter(|item| view.hold(item.segment, item.told.seq)).cloned().collect();
+        let items: Vec<Item> =
+            items.filter(|item| view.hold(item.segment, item.stored.seq)).cloned().collect();
         let is_all = before.messages() as usize + items.len() == view.messages() as usize;
         let is_next = prior.head == self.prior;
         (is_next && is_all && same_until(&before, &view, prior.head)).then_some(Added {
@@ -91,5 +92,6 @@ fn contents(decided: &Decided, request: &Request) -> Option<(TaskId, Vec<Digest>
 /// Tells whether two views see the same entries up to one.
 fn same_until(a: &Spans, b: &Spans, seq: Seq) -> bool {
     let part = |span: &Span| (span.first <= seq).then(|| (span.segment, span.first, span.last.min(seq)));
-    a.iter().filter_map(part).eq(b.iter().filter_map(part))
+    let (a, b) = a.differing(b);
+    a.filter_map(part).eq(b.filter_map(part))
 }

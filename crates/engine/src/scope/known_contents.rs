@@ -2,7 +2,7 @@
 
 use super::change::{Change, Loses};
 use segue_core::digest::Digest;
-use segue_core::task::blob::{Blob, Kept};
+use segue_core::task::blob::{Blob, StoredContent};
 use segue_core::task::identity::TaskId;
 use segue_core::task::observation::Observation;
 use std::collections::{HashMap, HashSet};
@@ -72,5 +72,5 @@ pub(crate) fn content_mut(observation: &mut Observation) -> Option<&mut Blob> {
 /// Returns the hash of a content that is stored with an observation and is worth a reference.
 pub(crate) fn stored(observation: &Observation) -> Option<Digest> {
     let blob = content(observation)?;
-    (blob.kept != Kept::Elsewhere && blob.bytes > SMALL_BYTES_MAX).then_some(blob.hash)
+    (blob.kept != StoredContent::Elsewhere && blob.bytes > SMALL_BYTES_MAX).then_some(blob.hash)
 }

@@ -4,8 +4,8 @@
 //! request) and ends with its caller; an actor would need a message type for every operation, a task for every scope, and
 //! rules for who stops it. The lock is fair, so turns of a scope are taken in the order in which they came.
 //!
-//! All that [`Memory`] holds is true for one head of the log, that of its state. [`Entered::checked`] is the one check
-//! against the store, [`Memory::apply`] the one step that moves all of it forward. Everything else forgets.
+//! All that [`ScopeCache`] holds is true for one head of the log, that of its state. [`Entered::checked`] is the one check
+//! against the store, [`ScopeCache::apply`] the one step that moves all of it forward. Everything else forgets.
 
 mod change;
 pub(crate) mod interrupts;
@@ -16,6 +16,7 @@ mod watch;
 
 pub(crate) use change::{Added, Change};
 pub(crate) use known_contents::{content, content_mut, stored};
+pub use registry::CacheCounters;
 pub(crate) use registry::{Entered, Registry};
 pub(crate) use watch::Watch;
 
@@ -41,7 +42,7 @@ const PROFILE_BYTES: usize = 16 << 10;
 #[derive(Debug)]
 pub(crate) struct Scope {
     key: Key,
-    memory: Arc<Mutex<Memory>>,
+    memory: Arc<Mutex<ScopeCache>>,
     /// Wakes the agents that work in the scope. It has no lock: to look at it costs one load.
     pub(crate) interrupts: Interrupts,
     /// The newest head that is known here, by reading or by writing.
@@ -50,7 +51,7 @@ pub(crate) struct Scope {
 
 /// What is known about a scope.
 #[derive(Debug, Default)]
-pub(crate) struct Memory {
+pub(crate) struct ScopeCache {
     /// The folded state. The rest holds for its head.
     state: Option<Arc<State>>,
     /// What the latest session is about.
@@ -79,7 +80,7 @@ impl Scope {
     }
 }
 
-impl Memory {
+impl ScopeCache {
     /// Moves everything forward by an append. Parts that it does more to than add messages are forgotten, and read
     /// again when they are needed.
     pub(crate) fn apply(mut self, reader: Reader<'_>, change: &Change) -> Self {
@@ -89,7 +90,7 @@ impl Memory {
             self.profile = profile.and_then(|profile| profile.follow(reader, added));
             self.context = context.and_then(|context| context.follow(change, added));
             if let Some(context) = &mut self.context {
-                context.lay_out_next(reader.classifier);
+                context.lay_out_next();
             }
         }
         self.contents.apply(change);

@@ -1,6 +1,6 @@
 //! The live scopes of an engine, bounded by their number and by the bytes that they take.
 
-use super::{Memory, Scope};
+use super::{Scope, ScopeCache};
 use crate::error::Error;
 use segue_core::entry::Seq;
 use segue_core::scope::Key;
@@ -21,8 +21,26 @@ pub(crate) struct Registry {
     scopes_max: usize,
 }
 
+/// How well the scopes in memory serve.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct CacheCounters {
+    /// How many scopes are in memory.
+    pub scopes: u64,
+    /// About how many bytes they take.
+    pub bytes: u64,
+    /// How often a scope was there when it was needed.
+    pub hits: u64,
+    /// How often it was not, and was read.
+    pub misses: u64,
+    /// How many scopes had to go.
+    pub evictions: u64,
+}
+
 #[derive(Debug, Default)]
 struct Live {
+    hits: u64,
+    misses: u64,
+    evictions: u64,
     slots: HashMap<Key, Slot>,
     /// The keys in the order in which the clock's hand meets them.
     order: VecDeque<Key>,
@@ -41,7 +59,7 @@ struct Slot {
 pub(crate) struct Entered<'a> {
     registry: &'a Registry,
     scope: Arc<Scope>,
-    memory: OwnedMutexGuard<Memory>,
+    memory: OwnedMutexGuard<ScopeCache>,
 }
 
 impl Registry {
@@ -55,8 +73,11 @@ impl Registry {
         let mut live = self.live();
         if let Some(slot) = live.slots.get_mut(key) {
             slot.used = true;
-            return Arc::clone(&slot.scope);
+            let scope = Arc::clone(&slot.scope);
+            live.hits += 1;
+            return scope;
         }
+        live.misses += 1;
         if live.slots.len() >= self.scopes_max {
             live.evict();
         }
@@ -64,6 +85,18 @@ impl Registry {
         live.slots.insert(key.clone(), Slot { scope: Arc::clone(&scope), bytes: 0, used: true });
         live.order.push_back(key.clone());
         scope
+    }
+
+    /// Tells how well the scopes in memory serve.
+    pub(crate) fn counters(&self) -> CacheCounters {
+        let live = self.live();
+        CacheCounters {
+            scopes: live.slots.len() as u64,
+            bytes: live.bytes as u64,
+            hits: live.hits,
+            misses: live.misses,
+            evictions: live.evictions,
+        }
     }
 
     /// Returns a scope if it is live.
@@ -117,11 +150,12 @@ impl Live {
             } else if Arc::strong_count(&slot.scope) == 1 {
                 self.bytes = self.bytes.saturating_sub(slot.bytes);
                 self.slots.remove(&key);
+                self.evictions += 1;
                 return Evicted::One;
             } else {
                 let freed = match slot.scope.memory.try_lock() {
                     Ok(mut memory) => {
-                        *memory = Memory::default();
+                        *memory = ScopeCache::default();
                         std::mem::take(&mut slot.bytes)
                     }
                     Err(_) => 0,
@@ -168,19 +202,19 @@ impl Entered<'_> {
 
     /// Takes the memory out while entries up to a head are appended. It is put back once they are durable; where they are
     /// not, or where nobody waits for it any more, everything is read again.
-    pub(crate) fn take(&mut self, head: Seq) -> Memory {
+    pub(crate) fn take(&mut self, head: Seq) -> ScopeCache {
         self.scope.writes(head);
         std::mem::take(&mut *self.memory)
     }
 
     /// Puts the memory back as it is after an append.
-    pub(crate) fn put(&mut self, memory: Memory) {
+    pub(crate) fn put(&mut self, memory: ScopeCache) {
         *self.memory = memory;
     }
 
     /// Forgets everything.
     pub(crate) fn forget(&mut self) {
-        *self.memory = Memory::default();
+        *self.memory = ScopeCache::default();
     }
 
     /// Wakes the agents that work in the scope.
@@ -190,15 +224,15 @@ impl Entered<'_> {
 }
 
 impl Deref for Entered<'_> {
-    type Target = Memory;
+    type Target = ScopeCache;
 
-    fn deref(&self) -> &Memory {
+    fn deref(&self) -> &ScopeCache {
         &self.memory
     }
 }
 
 impl DerefMut for Entered<'_> {
-    fn deref_mut(&mut self) -> &mut Memory {
+    fn deref_mut(&mut self) -> &mut ScopeCache {
         &mut self.memory
     }
 }

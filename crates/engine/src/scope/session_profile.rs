@@ -5,12 +5,12 @@
 
 use super::change::Added;
 use crate::context::Budget;
-use crate::history::Told;
+use crate::history::StoredMessage;
 use segue_core::message::{Message, Role};
 use segue_core::session::Number;
 use segue_core::state::State;
-use segue_signals::context::TokenCounter;
-use segue_signals::{Classifier, KEPT_MAX, Remark};
+use segue_signals::context::{ContextUse, TokenCounter, judge_use};
+use segue_signals::{KEPT_MAX, Remark};
 
 /// The place from which a long session is looked at moves by so many messages.
 const STEP: u32 = 512;
@@ -27,7 +27,6 @@ const UNREAD_BYTES_MAX: usize = 4_096;
 /// What messages are read with.
 #[derive(Clone, Copy)]
 pub(crate) struct Reader<'a> {
-    pub(crate) classifier: &'a Classifier,
     /// The one counter of tokens: a session is as full as its context would be.
     pub(crate) counter: &'a dyn TokenCounter,
 }
@@ -78,10 +77,10 @@ impl SessionProfile {
     }
 
     /// Builds the profile of a session from its newest messages, of which there must be [`SessionProfile::reach`].
-    pub(crate) fn of(reader: Reader<'_>, state: &State, session: Number, told: &[Told]) -> Self {
+    pub(crate) fn of(reader: Reader<'_>, state: &State, session: Number, stored: &[StoredMessage]) -> Self {
         let mut profile = Self::empty(session);
         let readable =
-            told.iter().filter_map(|told| told.message.as_ref().map(|message| (told.role, message)));
+            stored.iter().filter_map(|stored| stored.message.as_ref().map(|message| (stored.role, message)));
         let older = readable.clone().count().saturating_sub(KEPT_MAX);
         for (at, (role, message)) in readable.enumerate() {
             profile.add(reader.tokens(message));
@@ -89,7 +88,7 @@ impl SessionProfile {
                 profile.keep(role, message);
             }
         }
-        profile.looked_at = u32::try_from(told.len()).unwrap_or(u32::MAX);
+        profile.looked_at = u32::try_from(stored.len()).unwrap_or(u32::MAX);
         profile.messages = state.messages_of(session);
         profile
     }
@@ -98,9 +97,9 @@ impl SessionProfile {
     pub(super) fn follow(self: Box<Self>, reader: Reader<'_>, added: &Added) -> Option<Box<Self>> {
         let mut profile = Some(self).filter(|profile| profile.session == added.session)?;
         for item in &added.items {
-            let message = item.told.message.as_ref()?;
+            let message = item.stored.message.as_ref()?;
             let tokens = item.cost(&reader.budget());
-            profile = profile.add_written(item.told.role, message, tokens)?;
+            profile = profile.add_written(item.stored.role, message, tokens)?;
         }
         Some(profile)
     }
@@ -153,12 +152,18 @@ impl SessionProfile {
         self.said.push((role, message.text[..end].to_owned()));
     }
 
-    /// Tells how many tokens the whole session takes, a message more included.
-    pub(crate) fn tokens_with(&self, reader: Reader<'_>, text: &str) -> u64 {
-        let more = reader.budget().text(text);
+    /// Tells how full the window is with the whole session, a message more included.
+    pub(crate) fn use_with(&self, reader: Reader<'_>, text: &str, window: u64) -> ContextUse {
         let seen = u64::from(self.looked_at.max(1));
         // What was not looked at is taken to be as long as what was.
-        self.tokens * u64::from(self.messages.max(self.looked_at)) / seen + more
+        let known = self.tokens * u64::from(self.messages.max(self.looked_at)) / seen;
+        // A text has no more tokens than bytes. Mostly that is enough to know, and nothing is counted.
+        let (least, most) = (judge_use(known, window), judge_use(known + text.len() as u64, window));
+        match reader.counter.name().is_some() && (least.band, least.percent()) == (most.band, most.percent())
+        {
+            true => least,
+            false => judge_use(known + reader.budget().text(text), window),
+        }
     }
 
     /// Returns who said what lately, oldest first.

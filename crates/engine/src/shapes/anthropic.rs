@@ -9,7 +9,7 @@
 //!   from an agent's message. Where the person did not speak, a mark in brackets stands there.
 
 use super::NOTHING_SAID;
-use super::pair::{Answer, Call, Paired, Said};
+use super::pair::{Call, CallResult, Paired, RoleContent};
 use segue_core::message::{Reasoning, ReasoningForm};
 use serde_json::{Map, Value, json};
 
@@ -63,10 +63,10 @@ pub fn project(paired: &Paired<'_>) -> Value {
     let mut dialogue = Dialogue::default();
     for turn in &paired.turns {
         match &turn.said {
-            Said::System(said) if dialogue.0.is_empty() => system.push(text(said)),
-            Said::System(said) => dialogue.say(Speaker::User, text(&format!("{HOST_SAYS}{said}"))),
-            Said::User(said) => dialogue.say(Speaker::User, text(said)),
-            Said::Assistant { text: said, calls, reasoning } => {
+            RoleContent::System(said) if dialogue.0.is_empty() => system.push(text(said)),
+            RoleContent::System(said) => dialogue.say(Speaker::User, text(&format!("{HOST_SAYS}{said}"))),
+            RoleContent::User(said) => dialogue.say(Speaker::User, text(said)),
+            RoleContent::Assistant { text: said, calls, reasoning } => {
                 // Thoughts stand at the beginning of the agent's turn or nowhere.
                 if !dialogue.ends_with(Speaker::Assistant) {
                     let thoughts = reasoning.iter().filter_map(|one| thought(one));
@@ -115,10 +115,10 @@ fn call(call: &Call<'_>) -> Value {
 fn result(call: &Call<'_>) -> Value {
     let said = call.result.text();
     match call.result {
-        Answer::Given(_) | Answer::Empty => {
+        CallResult::Given(_) | CallResult::Empty => {
             json!({"type": "tool_result", "tool_use_id": call.id, "content": said})
         }
-        Answer::Missing => {
+        CallResult::Missing => {
             json!({"type": "tool_result", "tool_use_id": call.id, "content": said, "is_error": true})
         }
     }

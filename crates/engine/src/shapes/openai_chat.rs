@@ -1,7 +1,7 @@
 //! OpenAI's chat completions: one list of messages, in which results follow their calls.
 
 use super::NOTHING_SAID;
-use super::pair::{Call, Paired, Said};
+use super::pair::{Call, Paired, RoleContent};
 use serde_json::{Value, json};
 
 /// Gives messages as `{"messages": [...]}`.
@@ -9,12 +9,12 @@ pub fn project(paired: &Paired<'_>) -> Value {
     let mut messages = Vec::with_capacity(paired.turns.len());
     for turn in &paired.turns {
         match &turn.said {
-            Said::System(text) => messages.push(json!({"role": "system", "content": text})),
-            Said::User(text) => messages.push(json!({"role": "user", "content": text})),
-            Said::Assistant { text, calls, .. } if calls.is_empty() => {
+            RoleContent::System(text) => messages.push(json!({"role": "system", "content": text})),
+            RoleContent::User(text) => messages.push(json!({"role": "user", "content": text})),
+            RoleContent::Assistant { text, calls, .. } if calls.is_empty() => {
                 messages.push(json!({"role": "assistant", "content": text}));
             }
-            Said::Assistant { text, calls, .. } => {
+            RoleContent::Assistant { text, calls, .. } => {
                 let tool_calls: Vec<Value> = calls.iter().map(call).collect();
                 messages.push(json!({"role": "assistant", "content": text, "tool_calls": tool_calls}));
                 messages.extend(calls.iter().map(result));

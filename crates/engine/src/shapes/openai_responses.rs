@@ -1,7 +1,7 @@
 //! OpenAI's responses: one list of items, in which messages, calls and results stand side by side.
 
 use super::NOTHING_SAID;
-use super::pair::{Call, Paired, Said};
+use super::pair::{Call, Paired, RoleContent};
 use segue_core::message::{Reasoning, ReasoningForm};
 use serde_json::{Value, json};
 use std::collections::HashSet;
@@ -12,9 +12,9 @@ pub fn project(paired: &Paired<'_>) -> Value {
     let mut thoughts = HashSet::new();
     for turn in &paired.turns {
         match &turn.said {
-            Said::System(text) => items.push(message("system", text)),
-            Said::User(text) => items.push(message("user", text)),
-            Said::Assistant { text, calls, reasoning } => {
+            RoleContent::System(text) => items.push(message("system", text)),
+            RoleContent::User(text) => items.push(message("user", text)),
+            RoleContent::Assistant { text, calls, reasoning } => {
                 items.extend(reasoning.iter().filter_map(|one| thought(one, &mut thoughts)));
                 items.extend(text.map(|text| message("assistant", text)));
                 items.extend(calls.iter().map(call));

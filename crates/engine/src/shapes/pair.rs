@@ -27,23 +27,23 @@ pub use super::wire::Arguments;
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Paired<'a> {
     /// What was said, in order.
-    pub turns: Vec<Turn<'a>>,
+    pub turns: Vec<ShapedMessage<'a>>,
     /// What is not among them, in order.
     pub left_out: Vec<LeftOut>,
 }
 
 /// A message.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Turn<'a> {
+pub struct ShapedMessage<'a> {
     /// Its place among the messages that were given.
     pub at: usize,
     /// What was said.
-    pub said: Said<'a>,
+    pub said: RoleContent<'a>,
 }
 
 /// What was said, and by whom.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Said<'a> {
+pub enum RoleContent<'a> {
     /// By the host.
     System(&'a str),
     /// By the person.
@@ -71,12 +71,12 @@ pub struct Call<'a> {
     /// The arguments.
     pub arguments: Arguments,
     /// The result.
-    pub result: Answer<'a>,
+    pub result: CallResult<'a>,
 }
 
 /// The result of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Answer<'a> {
+pub enum CallResult<'a> {
     /// What the tool said.
     Given(&'a str),
     /// The tool said nothing.
@@ -85,7 +85,7 @@ pub enum Answer<'a> {
     Missing,
 }
 
-impl<'a> Answer<'a> {
+impl<'a> CallResult<'a> {
     /// Returns the text that the model is given.
     pub fn text(self) -> &'a str {
         match self {
@@ -137,12 +137,12 @@ pub fn pair(messages: &[(Role, Message)]) -> Paired<'_> {
 }
 
 /// Pairs calls and results, and keeps what the model that is asked thought itself.
-pub fn pair_for<'a>(messages: &'a [(Role, Message)], model: Option<&'a Model>) -> Paired<'a> {
+pub(crate) fn pair_for<'a>(messages: &'a [(Role, Message)], model: Option<&'a Model>) -> Paired<'a> {
     let mut pairing = Pairing { last_calls: last_calls(messages), model, ..Pairing::default() };
     for (at, (role, message)) in messages.iter().enumerate() {
         match role {
-            Role::User => pairing.text(at, Said::User, &message.text),
-            Role::System => pairing.text(at, Said::System, &message.text),
+            Role::User => pairing.text(at, RoleContent::User, &message.text),
+            Role::System => pairing.text(at, RoleContent::System, &message.text),
             Role::Assistant => pairing.assistant(at, message),
             Role::Tool => pairing.result(at, message),
         }
@@ -164,6 +164,8 @@ struct Pairing<'a> {
     latest: HashMap<&'a str, usize>,
     last_calls: HashMap<&'a str, usize>,
     model: Option<&'a Model>,
+    /// What the model thought, where that is a message of its own: it belongs to what the model says next.
+    thought: Vec<&'a Reasoning>,
 }
 
 impl<'a> Pairing<'a> {
@@ -171,17 +173,22 @@ impl<'a> Pairing<'a> {
         self.paired.left_out.push(LeftOut { at, why });
     }
 
-    fn text(&mut self, at: usize, said: fn(&'a str) -> Said<'a>, text: &'a str) {
+    fn text(&mut self, at: usize, said: fn(&'a str) -> RoleContent<'a>, text: &'a str) {
         if wire::is_blank(text) {
             self.leave_out(at, Why::Blank);
         } else {
-            self.paired.turns.push(Turn { at, said: said(text) });
+            self.thought.clear();
+            self.paired.turns.push(ShapedMessage { at, said: said(text) });
         }
     }
 
     fn assistant(&mut self, at: usize, message: &'a Message) {
         let text = Some(message.text.as_str()).filter(|text| !wire::is_blank(text));
+        let own = |one: &&Reasoning| self.model.is_some_and(|model| model.takes_back(one));
+        let mut reasoning = std::mem::take(&mut self.thought);
+        reasoning.extend(message.reasoning.iter().filter(own));
         if text.is_none() && message.tool_calls.is_empty() {
+            self.thought = reasoning;
             return self.leave_out(at, Why::Blank);
         }
         let mut calls = Vec::with_capacity(message.tool_calls.len());
@@ -192,28 +199,27 @@ impl<'a> Pairing<'a> {
                 id: self.ids.next(&call.id),
                 name: wire::name(&call.name),
                 arguments: Arguments::of(&call.arguments),
-                result: Answer::Missing,
+                result: CallResult::Missing,
             });
         }
-        let own = |one: &&Reasoning| self.model.is_some_and(|model| model.takes_back(one));
-        let reasoning = message.reasoning.iter().filter(own).collect();
-        self.paired.turns.push(Turn { at, said: Said::Assistant { text, calls, reasoning } });
+        self.paired.turns.push(ShapedMessage { at, said: RoleContent::Assistant { text, calls, reasoning } });
     }
 
     fn result(&mut self, at: usize, message: &'a Message) {
         // Hosts of models without ids leave them out on both sides.
         let id = message.tool_call_id.as_deref().unwrap_or_default();
         let why = match self.latest.get(id).and_then(|turn| self.paired.turns.get_mut(*turn)) {
-            Some(Turn { said: Said::Assistant { calls, .. }, .. }) => {
-                let open = |call: &&mut Call<'_>| call.logged_id == id && call.result == Answer::Missing;
+            Some(ShapedMessage { said: RoleContent::Assistant { calls, .. }, .. }) => {
+                let open = |call: &&mut Call<'_>| call.logged_id == id && call.result == CallResult::Missing;
                 if let Some(call) = calls.iter_mut().find(open) {
                     let text = message.text.as_str();
-                    call.result = if wire::is_blank(text) { Answer::Empty } else { Answer::Given(text) };
+                    call.result =
+                        if wire::is_blank(text) { CallResult::Empty } else { CallResult::Given(text) };
                     return;
                 }
                 Why::SecondResult
             }
-            Some(Turn { said: Said::System(_) | Said::User(_), .. }) | None => {
+            Some(ShapedMessage { said: RoleContent::System(_) | RoleContent::User(_), .. }) | None => {
                 let later = self.last_calls.get(id).is_some_and(|call| *call > at);
                 if later { Why::EarlyResult } else { Why::OrphanResult }
             }

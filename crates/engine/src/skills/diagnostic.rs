@@ -81,25 +81,6 @@ pub enum Problem {
     },
 }
 
-impl Problem {
-    /// Tells whether the skill is in the snapshot all the same.
-    pub fn leaves_the_skill_in(&self) -> bool {
-        match self {
-            Self::BadAlias { .. } | Self::AliasCollision { .. } => true,
-            Self::MissingFile {}
-            | Self::Conflict { .. }
-            | Self::Malformed { .. }
-            | Self::WrongPlatform { .. }
-            | Self::MissingEnv { .. }
-            | Self::MissingTools { .. }
-            | Self::Unreadable { .. }
-            | Self::LinkLoop {}
-            | Self::TooLarge { .. }
-            | Self::TooMany { .. } => false,
-        }
-    }
-}
-
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

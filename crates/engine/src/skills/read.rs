@@ -1,7 +1,7 @@
 //! Reading: the only place of the skills that touches files.
 
 use super::{FILE_NAME, Problem, Root, Source};
-use crate::persona::leaves;
+use crate::persona::{LINKED_OUT, is_linked_out, leaves};
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
@@ -49,6 +49,9 @@ pub(super) fn root(root: Root, folder: &Path) -> Vec<Found> {
         let source = Source { root, path: ".".to_owned() };
         vec![Found { source, folder: None, text: Err(problem) }]
     };
+    if root == Root::Workspace && is_linked_out(folder) {
+        return broken(Problem::Unreadable { why: LINKED_OUT.to_owned() });
+    }
     let mut names = match names(folder) {
         Ok(names) => names,
         Err(error) if error.kind() == ErrorKind::NotFound && !folder.is_symlink() => return Vec::new(),

@@ -7,7 +7,7 @@ use segue_core::digest::Digest;
 use segue_core::entry::Body;
 use segue_core::scope::Key;
 use segue_core::task::assignment::Assignment;
-use segue_core::task::blob::{Blob, Kept};
+use segue_core::task::blob::{Blob, StoredContent};
 use segue_core::task::identity::TaskId;
 use segue_core::task::observation::Observation;
 use std::collections::HashSet;
@@ -55,7 +55,7 @@ impl Engine {
                 && observing.task == task
                 && let Some(blob) = content(&observing.observation)
                 && blob.hash == hash
-                && blob.kept != Kept::Elsewhere
+                && blob.kept != StoredContent::Elsewhere
             {
                 found = Some(blob.clone());
             }

@@ -6,7 +6,7 @@ use crate::error::Error;
 use segue_core::decide::{Circumstances, Command, Decided, decide, needs};
 use segue_core::entry::{Body, Record, Seq};
 use segue_core::erasure::{Sources, Trace};
-use segue_core::facts::{Facts, Need};
+use segue_core::facts::{BOUNDARY_ENTRIES_MAX, Facts, Need, pruned_by};
 use segue_core::policy::Policy;
 use segue_core::refusal::Refusal;
 use segue_core::scope;
@@ -34,6 +34,10 @@ impl Engine {
                     facts.task = Some(Box::new(self.task_history(&prior.scope, task, reach).await?));
                 }
                 Need::Derived { sources } => facts.derived = self.derived_from(&prior.scope, sources).await?,
+                Need::Pruned { boundary } => {
+                    let behind = self.store.tail(&prior.scope, boundary, BOUNDARY_ENTRIES_MAX).await?;
+                    facts.pruned = pruned_by(&behind);
+                }
                 Need::Memories { sessions } => facts.memories = self.left_behind(prior, &sessions).await?,
             }
         }

@@ -1,5 +1,6 @@
 //! What a message is to the task of its session (C-9): read from its words, unless the host says it.
 
+use crate::background::away;
 use crate::engine::Engine;
 use crate::scope::session_profile::SessionProfile;
 use segue_core::message::Message;
@@ -10,6 +11,7 @@ use segue_core::task::intent::MessageIntent;
 use segue_core::task::state::StateName;
 use segue_signals::task_intent::{self, TaskContext, TaskState};
 use segue_signals::{Remark, Role, judge};
+use std::sync::Arc;
 
 impl Engine {
     /// Reads what a message is to the task of the latest session; nothing where there never was a task.
@@ -33,8 +35,15 @@ impl Engine {
             Stage::PendingComplete { .. } => (None, told.as_deref()),
             _ => (None, None),
         };
-        let context = TaskContext { state: signal(task.state()), task: &description, question, summary };
-        let read = self.classifier.message_intent(&context, &message.text);
+        let (question, summary) = (question.map(str::to_owned), summary.map(str::to_owned));
+        let (embedder, text) = (Arc::clone(&self.embedder), message.text.clone());
+        let stands = signal(task.state());
+        let read = away(move || {
+            let (question, summary) = (question.as_deref(), summary.as_deref());
+            let context = TaskContext { state: stands, task: &description, question, summary };
+            task_intent::message_intent(&embedder, &context, &text)
+        });
+        let read = read.await?;
         let intent = match (task.state(), intent(read.intent)) {
             (StateName::Complete, MessageIntent::Confirmation) => MessageIntent::Confirmation,
             (StateName::Complete, _) => after_the_end(profile, message),

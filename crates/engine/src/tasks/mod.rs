@@ -30,9 +30,9 @@ pub(crate) mod intent;
 pub mod op;
 pub mod record;
 pub(crate) mod resolve;
-mod return_road;
-mod said;
+mod resume;
 mod session;
+mod stated_intent;
 mod task_notices;
 
 pub use session::{Interruption, TaskSession};
@@ -54,7 +54,7 @@ use segue_core::task::refusal::TaskRefusal;
 use std::sync::Arc;
 
 /// From how many observations on a step is flushed by itself, so that no work commit grows without end.
-pub const STAGED_MAX: u32 = 1000;
+pub(crate) const STAGED_MAX: u32 = 1000;
 
 /// A scope in which an agent works on tasks.
 #[derive(Clone)]
@@ -106,7 +106,7 @@ impl Tasks {
     }
 
     /// The same, of a kind that the host says.
-    pub async fn compact_as(
+    pub(crate) async fn compact_as(
         &self,
         summary: &str,
         kind: Option<CommitKind>,

@@ -3,7 +3,7 @@
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::outcome::Outcome;
-use crate::request::Request;
+use crate::request::{HostCommand, Request};
 use segue_core::decide::{TaskCommand, TaskVerb};
 use segue_core::entry::Seq;
 use segue_core::refusal::Refusal;
@@ -62,7 +62,59 @@ pub enum Op {
     Resume,
 }
 
+/// The fields that an operation takes.
+fn fields(name: &str) -> &'static [&'static str] {
+    match name {
+        "start" => &["task", "description"],
+        "ask" => &["question"],
+        "respond" | "plan" => &["text"],
+        "finish" => &["summary"],
+        "interrupt" => &["text", "message"],
+        "abort" => &["reason"],
+        "note" => &["kind", "text"],
+        "file_read" | "file_write" => &["path", "content"],
+        "command" => &["command", "exit_code", "output"],
+        "relations" => &["edges"],
+        "compact" => &["summary", "kind"],
+        _ => &[],
+    }
+}
+
+/// The fields that an operation cannot do without.
+fn needed(name: &str) -> &'static [&'static str] {
+    match name {
+        "ask" => &["question"],
+        "respond" | "note" | "plan" => &["text"],
+        "file_read" | "file_write" => &["path"],
+        "command" => &["command"],
+        _ => &[],
+    }
+}
+
 impl Op {
+    /// Reads an operation of a host that can be told at once what is wrong: nothing is missing, and nothing is there that no
+    /// one reads.
+    pub fn parse_strictly(name: &str, value: &Value) -> Result<Self, BadOp> {
+        let op = Self::parse(name, value)?;
+        for field in needed(name) {
+            if word(value, field)?.is_none_or(|text| text.trim().is_empty()) {
+                return Err(BadOp(format!("{name} needs \"{field}\"")));
+            }
+        }
+        let known = fields(name);
+        let given = value.as_object().into_iter().flat_map(|fields| fields.keys());
+        match given.into_iter().find(|field| !known.contains(&field.as_str())) {
+            None => Ok(op),
+            Some(field) if known.is_empty() => {
+                Err(BadOp(format!("{name} takes no field, and \"{}\" is one", short(field))))
+            }
+            Some(field) => {
+                let known = known.join(", ");
+                Err(BadOp(format!("{name} takes no field \"{}\": it takes {known}", short(field))))
+            }
+        }
+    }
+
     /// Reads an operation.
     pub fn parse(name: &str, value: &Value) -> Result<Self, BadOp> {
         let text = |field: &str| -> Result<String, BadOp> { Ok(word(value, field)?.unwrap_or_default()) };
@@ -139,12 +191,23 @@ impl Op {
         scope: &scope::Key,
         at: segue_core::Timestamp,
     ) -> Result<Outcome, Error> {
+        self.run_as(engine, scope, at, None).await
+    }
+
+    /// Does it, once if the host gives it an id.
+    pub async fn run_as(
+        &self,
+        engine: &Engine,
+        scope: &scope::Key,
+        at: segue_core::Timestamp,
+        by: Option<HostCommand>,
+    ) -> Result<Outcome, Error> {
         match self {
-            Self::Resume => engine.come_back(scope, at).await,
-            Self::Interrupt(said) => engine.interrupt(scope, at, said).await,
+            Self::Resume => engine.come_back_as(scope, at, by).await,
+            Self::Interrupt(said) => engine.interrupt_as(scope, at, said, by).await,
             Self::Verb(verb) => {
                 let command = TaskCommand { session: None, verb: verb.clone() };
-                engine.request(scope, at, &Request::Task(command)).await
+                engine.request_as(scope, at, &Request::Task(command), by).await
             }
         }
         .map_err(|error| match error {
@@ -155,7 +218,7 @@ impl Op {
     }
 
     /// Says it in a few words, for a person who reads the replay.
-    pub fn told(name: &str, value: &Value) -> String {
+    pub fn describe(name: &str, value: &Value) -> String {
         let fields = ["task", "question", "summary", "reason", "text", "path", "command"];
         let words = fields.iter().find_map(|field| value.get(*field).and_then(Value::as_str));
         format!("[{name}] {}", words.unwrap_or_default()).trim_end().to_owned()

@@ -12,12 +12,12 @@ use segue_core::task::commit::CommitId;
 use segue_core::task::graph::Graph;
 use segue_core::task::history::Reach;
 use segue_core::task::identity::TaskId;
-use segue_core::task::narrative::{Line, LineKind};
+use segue_core::task::narrative::{NarrativeKind, NarrativeLine};
 use segue_core::task::observation::{Note, Observation};
 
 /// What is kept of a task for good, with what it was about.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Kept {
+pub struct ArchivedTask {
     /// The entry.
     pub seq: Seq,
     /// When it was written.
@@ -34,7 +34,7 @@ pub struct Narrated {
     /// The entry.
     pub seq: Seq,
     /// The line.
-    pub line: Line,
+    pub line: NarrativeLine,
     /// What the message says that the line is about, if it is still there.
     pub said: Option<String>,
 }
@@ -60,7 +60,7 @@ impl Engine {
     }
 
     /// Reads what a step kept, and the number of the step before it.
-    async fn kept_at(&self, scope: &scope::Key, step: Seq) -> Result<(Seq, Option<Kept>), Error> {
+    async fn kept_at(&self, scope: &scope::Key, step: Seq) -> Result<(Seq, Option<ArchivedTask>), Error> {
         let record = self.store.get(scope, step).await?;
         let Some(Ok(Body::Task(step))) = record.map(|record| record.body()) else {
             return Ok((Seq::ZERO, None));
@@ -76,13 +76,13 @@ impl Engine {
             Some(copy) => self.words_at(scope, *copy).await?,
             None => Some(commit.description.clone()).filter(|text| !text.is_empty()),
         };
-        let kept = Kept { seq: record.seq, at: record.at, commit: *commit, description: copy };
+        let kept = ArchivedTask { seq: record.seq, at: record.at, commit: *commit, description: copy };
         Ok((before, Some(kept)))
     }
 
     /// Lists what is kept of a scope's tasks, oldest first: also of sessions that were cleaned up (C-8). Each step
     /// names the one before it, so the log in between is not read.
-    pub async fn kept(&self, scope: &scope::Key) -> Result<Vec<Kept>, Error> {
+    pub async fn kept(&self, scope: &scope::Key) -> Result<Vec<ArchivedTask>, Error> {
         let Some(state) = self.find_state(scope).await? else { return Ok(Vec::new()) };
         let (mut kept, mut steps) = (Vec::new(), 0);
         let mut next = state.extras.canonical_at.unwrap_or(Seq::ZERO);
@@ -101,12 +101,12 @@ impl Engine {
     }
 
     /// The same for logs from before steps named each other.
-    async fn kept_by_reading(&self, scope: &scope::Key) -> Result<Vec<Kept>, Error> {
-        let mut kept: Vec<Kept> = Vec::new();
+    async fn kept_by_reading(&self, scope: &scope::Key) -> Result<Vec<ArchivedTask>, Error> {
+        let mut kept: Vec<ArchivedTask> = Vec::new();
         self.each_after(scope, Seq::ZERO, |record| match record.body() {
             Ok(Body::Compacted(commit)) => {
                 let description = Some(commit.description.clone()).filter(|text| !text.is_empty());
-                kept.push(Kept { seq: record.seq, at: record.at, commit: *commit, description });
+                kept.push(ArchivedTask { seq: record.seq, at: record.at, commit: *commit, description });
             }
             Ok(Body::Copied(copied)) => {
                 // It stands right behind its commit.
@@ -122,7 +122,7 @@ impl Engine {
 
     /// Tells the story of a task, line by line, in the order of the log.
     pub async fn narrative(&self, scope: &scope::Key, task: TaskId) -> Result<Vec<Narrated>, Error> {
-        let mut lines: Vec<(Seq, Line)> = Vec::new();
+        let mut lines: Vec<(Seq, NarrativeLine)> = Vec::new();
         let mut session: Option<Number> = None;
         let mut open = true;
         self.each_after(scope, task.0.previous(), |record| {
@@ -142,7 +142,7 @@ impl Engine {
     }
 
     /// Returns what was last kept of a task: one that was opened again may be kept more than once.
-    pub async fn kept_of(&self, scope: &scope::Key, task: TaskId) -> Result<Option<Kept>, Error> {
+    pub async fn kept_of(&self, scope: &scope::Key, task: TaskId) -> Result<Option<ArchivedTask>, Error> {
         Ok(self.kept(scope).await?.into_iter().rfind(|kept| kept.commit.task == task))
     }
 
@@ -199,22 +199,29 @@ impl Engine {
     }
 }
 
-fn line_of(record: &Record, task: TaskId, session: &mut Option<Number>, open: &mut bool) -> Option<Line> {
+fn line_of(
+    record: &Record,
+    task: TaskId,
+    session: &mut Option<Number>,
+    open: &mut bool,
+) -> Option<NarrativeLine> {
     let at = record.at;
     match record.body().ok()? {
-        Body::Observation(observing) if observing.task == task => Some(Line::of(at, &observing.observation)),
+        Body::Observation(observing) if observing.task == task => {
+            Some(NarrativeLine::of(at, &observing.observation))
+        }
         Body::WorkCommit(commit) if commit.task == task => {
-            Some(Line::new(at, LineKind::Step, &commit.id.short()))
+            Some(NarrativeLine::new(at, NarrativeKind::Step, &commit.id.short()))
         }
         Body::Compacted(commit) if commit.task == task => {
             let text = format!("{} {}: {}", commit.id.short(), commit.kind, commit.summary);
-            Some(Line::new(at, LineKind::Compacted, &text))
+            Some(NarrativeLine::new(at, NarrativeKind::Compacted, &text))
         }
         Body::Task(step) => match &step.change {
             Change::Started { described } if record.seq == task.0 => {
                 *session = Some(step.session);
                 let message = Some(described.entry());
-                Some(Line { message, ..Line::new(at, LineKind::Started, "") })
+                Some(NarrativeLine { message, ..NarrativeLine::new(at, NarrativeKind::Started, "") })
             }
             // Another task in the same session: what follows is not about this one.
             Change::Started { .. } if *session == Some(step.session) => {
@@ -228,7 +235,7 @@ fn line_of(record: &Record, task: TaskId, session: &mut Option<Number>, open: &m
             Change::Went { to } | Change::Compacted { to, .. } | Change::Reopened { to }
                 if *open && *session == Some(step.session) =>
             {
-                Some(Line::new(at, LineKind::State, to.name().name()))
+                Some(NarrativeLine::new(at, NarrativeKind::State, to.name().name()))
             }
             _ => None,
         },

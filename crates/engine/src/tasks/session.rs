@@ -38,6 +38,7 @@ pub struct TaskSession {
 
 /// What the person said while the agent was working.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Interruption {
     /// The message.
     pub message: Seq,

@@ -6,7 +6,7 @@ use crate::error::Error;
 use crate::outcome::Outcome;
 use crate::words::{self, tasks};
 use segue_core::entry::{Body, Change, TaskStep};
-use segue_core::notice::{Notice, Stake};
+use segue_core::notice::{Notice, QuestionTopic};
 use segue_core::scope;
 use segue_core::session::Number;
 use segue_core::state::State;
@@ -19,7 +19,7 @@ impl Engine {
     /// Puts the words of the task into what the person is told (C-11, C-12).
     pub(crate) async fn with_task_words(&self, turn: &Turn, mut outcome: Outcome) -> Result<Outcome, Error> {
         let text = match &outcome.announces {
-            Some(Notice::Question { stake: Stake::Unfinished { task, started_at }, .. }) => {
+            Some(Notice::Question { stake: QuestionTopic::Unfinished { task, started_at }, .. }) => {
                 let zone = self.config.time_zone_for(&turn.scope, None);
                 match self.described(&turn.scope, *task).await? {
                     Some(described) => {

@@ -2,11 +2,11 @@
 
 use crate::engine::{Engine, Turn};
 use crate::error::Error;
-use crate::request::{Meaning, Refused, Request};
+use crate::request::{Affected, Refused, Request};
 use crate::scope::{Change, Entered};
 use crate::tasks::intent::stated;
 use crate::turn::observe::may_carry;
-use crate::turn::opinion::{Doubt, Opinion};
+use crate::turn::opinion::{ModelConsult, ModelQuestion};
 use segue_core::decide::{Circumstances, Command, Decided};
 use segue_core::entry::Seq;
 use segue_core::message::{Message, MessageId, Role};
@@ -24,13 +24,13 @@ pub(crate) enum Committed {
     Refused(Refused, Arc<State>),
     Again(Seq),
     /// Nothing yet: a model is to be asked first, and nobody else has to wait for that.
-    Doubtful(Box<Doubt>),
+    Doubtful(Box<ModelQuestion>),
 }
 
 impl Engine {
     /// Decides and commits. Where a model is asked first, nobody else has to wait for it.
     pub(crate) async fn commit(&self, turn: &Turn, request: &Request) -> Result<Committed, Error> {
-        match self.try_commit(turn, request, &Opinion::Open).await? {
+        match self.try_commit(turn, request, &ModelConsult::Open).await? {
             Committed::Doubtful(doubt) => {
                 let opinion = self.consult(&doubt).await;
                 self.try_commit(turn, request, &opinion).await
@@ -43,7 +43,7 @@ impl Engine {
         &self,
         turn: &Turn,
         request: &Request,
-        opinion: &Opinion,
+        opinion: &ModelConsult,
     ) -> Result<Committed, Error> {
         let scope = &turn.scope;
         let id = request.message_id().or(turn.spoken.as_ref().and_then(|s| s.message_id.as_ref()));
@@ -58,7 +58,7 @@ impl Engine {
             }
             let command = match request {
                 Request::Say(Role::User, message) => {
-                    match self.hear(turn, &mut entered, &prior, message, None, opinion).await {
+                    match self.on_user_message(turn, &mut entered, &prior, message, None, opinion).await {
                         Ok(command) => command,
                         // A second delivery has its answer already.
                         Err(doubt) => {
@@ -75,7 +75,10 @@ impl Engine {
                     }
                 }
                 Request::Stated(message, intent) => {
-                    match self.hear(turn, &mut entered, &prior, message, Some(*intent), opinion).await {
+                    match self
+                        .on_user_message(turn, &mut entered, &prior, message, Some(*intent), opinion)
+                        .await
+                    {
                         Ok(command) => command,
                         Err(_) if !self.is_current(&prior).await? => {
                             entered.forget();
@@ -99,7 +102,7 @@ impl Engine {
                 },
             };
             if request.destroys() {
-                let means = Meaning::of(&prior, &command);
+                let means = Affected::of(&prior, &command);
                 if *meant.get_or_insert_with(|| means.clone()) != means {
                     return self.refuse(scope, id, Refused::Changed, prior).await;
                 }
@@ -148,28 +151,28 @@ impl Engine {
     }
 
     /// Observes a message of the person; a model may have to be asked first.
-    async fn hear(
+    async fn on_user_message(
         &self,
         turn: &Turn,
         entered: &mut Entered<'_>,
         prior: &State,
         message: &Message,
         intent: Option<MessageIntent>,
-        opinion: &Opinion,
-    ) -> Result<Command, Box<Doubt>> {
+        opinion: &ModelConsult,
+    ) -> Result<Command, Box<ModelQuestion>> {
         let profile = self.profile(entered, prior).await;
         let mut observed = self.observe(turn, prior, profile, message).await;
         observed.task = match intent {
             Some(intent) => Some(stated(intent)),
             None => self.task_reading(prior, profile, message).await,
         };
-        if let Opinion::Open = opinion
+        if let ModelConsult::Open = opinion
             && let Some(doubt) = self.doubt(turn, prior, profile, message, &observed).await
         {
             return Err(doubt);
         }
         self.take_in(prior, opinion, &mut observed);
-        let summary = match may_carry(&turn.policy, prior, &observed) {
+        let summary = match may_carry(&turn.policy, &observed) {
             true => self.carry_over(turn, prior).await,
             false => None,
         };

@@ -22,28 +22,33 @@ impl Engine {
     /// Carries out what a decision wants done besides its entries. Nothing here can fail the turn: it is durable. What is
     /// not finished is told.
     pub(crate) async fn carry_out(&self, decided: &mut Decided, purge: Purge) {
-        let (scope, head) = (&decided.state.scope, decided.state.head.0);
-        if decided.records.iter().any(|record| record.kind.erases()) {
-            self.timelines.forget(scope);
-        }
-        // Not for every message: many share a commit of their embeddings.
-        if head / EMBED_EVERY != head.saturating_sub(decided.records.len() as u64) / EMBED_EVERY {
-            self.timelines.wake(scope);
-        }
+        let scope = &decided.state.scope;
         let mut is_finished = true;
         for effect in &decided.effects {
             match effect {
-                Effect::Wake => self.scopes.get(&decided.state.scope).interrupts.wake(),
+                Effect::Wake => self.scopes.get(scope).interrupts.wake(),
+                // Not for every message: many share a commit of their embeddings.
+                Effect::Index { after } if after.0 / EMBED_EVERY != decided.state.head.0 / EMBED_EVERY => {
+                    self.timelines.wake(scope);
+                }
+                Effect::Forget => {
+                    self.timelines.forget(scope);
+                    self.others.forget(scope);
+                }
                 Effect::Sweep(segments) if !segments.is_empty() => self.sweep().await,
-                Effect::Purge => {
+                // Answers that are kept tell what was said, whoever let it go.
+                Effect::Drop(sessions) if !sessions.is_empty() => {
                     is_finished &= self.forget_values(&decided.state.scope).await;
+                }
+                Effect::Purge => {
+                    is_finished &= self.forget_values(scope).await;
                     if purge == Purge::AtOnce {
                         is_finished &= self.purge().await;
                     }
                 }
                 // What the person is told is in the outcome; the append has erased what is to be erased.
                 Effect::Tell(_) | Effect::Warn(_) | Effect::Drop(_) => {}
-                Effect::Sweep(_) | Effect::Erase(_) => {}
+                Effect::Sweep(_) | Effect::Erase(_) | Effect::Index { .. } => {}
             }
         }
         if !is_finished {
@@ -67,8 +72,7 @@ impl Engine {
                 tracing::warn!(%why, "what was erased is not gone from the store's files yet; it is tried again");
                 false
             }
-            // A database server rewrites its own files in its own time; docs/scale.md says what the operator does.
-            Err(segue_store::Error::Unsupported { .. }) => true,
+            // A store that cannot tell has not done it.
             Err(error) => {
                 tracing::warn!(%error, "what was erased may not be gone from the store's files");
                 false
@@ -85,5 +89,31 @@ impl Engine {
                 false
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::config::Config;
+    use crate::{Engine, Inbound, Pick, Request};
+    use segue_core::session::Number;
+    use segue_store::memory::Memory;
+    use std::sync::Arc;
+
+    /// what was made of a deleted session's words is in no cache.
+    #[tokio::test]
+    async fn x17_caches_forget_what_was_deleted() {
+        let config = Config::load(Vec::new(), &jiff::tz::TimeZone::UTC).unwrap();
+        let engine = Engine::open(Arc::new(Memory::default()), config).await.unwrap();
+        let scope: segue_core::scope::Key = "agent:main:cli:direct:me".parse().unwrap();
+        let at = "2026-03-01T10:00:00Z".parse().unwrap();
+        let secret = "The safe behind the painting opens with the year of the flood";
+        for text in [secret, "Which year was the flood?", "/new", "Something else"] {
+            engine.receive(Inbound::user(scope.clone(), at, text)).await.unwrap();
+        }
+        engine.prepare_recall(&scope).await.unwrap();
+        assert!(engine.embedder.knows(secret));
+        engine.request(&scope, at, &Request::Delete(Pick::Numbered(Number(1)))).await.unwrap();
+        assert!(!engine.embedder.knows(secret));
     }
 }

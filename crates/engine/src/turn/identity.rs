@@ -5,7 +5,7 @@
 
 use crate::engine::{Engine, Turn};
 use crate::error::Error;
-use crate::route::{Address, Peer, safe};
+use crate::route::{Address, Form, Peer, Routing, form_of, safe};
 use crate::turn::inbound::Target;
 use crate::turn::request::Request;
 use segue_core::digest::Digest;
@@ -17,25 +17,35 @@ const HASH_DIGITS: usize = 16;
 
 /// Returns the identity of a message; nothing where the channel gave it no id. Blank ids are none: no two messages are
 /// the same one by that.
-pub(crate) fn identity(to: &Target, message: &Message) -> Option<MessageId> {
+pub(crate) fn identity(routing: &Routing, to: &Target, message: &Message) -> Option<MessageId> {
     let id = message.message_id.as_ref().map(|id| id.0.as_str()).filter(|id| !id.trim().is_empty())?;
-    let sender = message.sender.as_deref().map(safe::id).filter(|sender| !sender.is_empty());
+    let channel = match to {
+        Target::Address(from) => safe::id_or(&from.channel, "unknown"),
+        Target::Scope(scope) => match form_of(scope) {
+            Some(Form::Group { channel } | Form::Direct { channel, .. }) => channel.to_owned(),
+            Some(Form::Main | Form::Peer(_)) | None => String::new(),
+        },
+    };
+    let safe = |raw: &str| routing.links.safe(&channel, raw);
+    let sender = message.sender.as_deref().map(safe).filter(|sender| !sender.is_empty());
     Some(MessageId(match (to, sender) {
         (Target::Scope(_), None) => id.to_owned(),
         (Target::Scope(_), Some(sender)) => format!("{sender}:{id}"),
-        (Target::Address(from), sender) => format!("{}:{}:{id}", chat(from), sender.unwrap_or_default()),
+        (Target::Address(from), sender) => {
+            format!("{}:{}:{id}", chat(&channel, from, &safe), sender.unwrap_or_default())
+        }
     }))
 }
 
 /// Names a chat on its channel. Safe ids hold no colon, so that no two chats have one name.
-fn chat(from: &Address) -> String {
-    let channel = safe::id_or(&from.channel, "unknown");
-    let account = safe::id_or(&from.account, "default");
+fn chat(channel: &str, from: &Address, safe: &dyn Fn(&str) -> String) -> String {
+    let account = Some(safe(&from.account)).filter(|account| !account.is_empty());
+    let account = account.unwrap_or_else(|| "default".to_owned());
     let (kind, peer) = match &from.peer {
-        Peer::Direct(id) => ("direct", safe::id(id)),
-        Peer::Group(id) => ("group", safe::id(id)),
+        Peer::Direct(id) => ("direct", safe(id)),
+        Peer::Group(id) => ("group", safe(id)),
     };
-    let thread = from.thread.as_deref().map(safe::id).unwrap_or_default();
+    let thread = from.thread.as_deref().map(safe).unwrap_or_default();
     format!("{channel}:{account}:{kind}:{peer}:{thread}")
 }
 
@@ -50,11 +60,14 @@ impl Engine {
     ) -> Result<Option<(Turn, Request)>, Error> {
         let record = self.store.get(&turn.scope, accepted).await?;
         let body = record.and_then(|record| record.body().ok());
+        let role = request.message_role();
         let mut own = (turn.clone(), request.clone());
         let (said, id) = match (own.1.message_mut(), &mut own.0.spoken) {
             (Some(message), _) => {
                 let is_same = match &body {
-                    Some(Body::Message(_, first)) => says_the_same(first, message),
+                    Some(Body::Message(spoke, first)) => {
+                        Some(*spoke) == role && says_the_same(first, message)
+                    }
                     Some(Body::Command(first)) => first.text == message.text,
                     _ => true,
                 };
@@ -100,7 +113,7 @@ mod tests {
             sender: sender.map(str::to_owned),
             ..Message::text("hello")
         };
-        identity(&Target::Address(from), &message).map(|id| id.0).unwrap_or_default()
+        identity(&Routing::default(), &Target::Address(from), &message).map(|id| id.0).unwrap_or_default()
     }
 
     /// Issue 16, row 2.

@@ -7,5 +7,6 @@ pub mod inbound;
 mod naming;
 pub(crate) mod observe;
 pub(crate) mod opinion;
+pub(crate) mod others;
 pub mod request;
 mod returns;

@@ -7,23 +7,19 @@ use segue_core::observed::{Answer, Mentioned};
 use segue_core::session::Number;
 use segue_core::state::State;
 use segue_signals::naming::{About, goes_back_to, names_one};
-use std::cmp::Reverse;
-
-/// How many earlier sessions are looked at, newest first. Only a message that says where to go costs that.
-const SESSIONS_MAX: usize = 64;
 
 impl Engine {
     /// Finds the earlier session that a message names, if it wants to go back to one.
     pub(crate) async fn mentioned(&self, state: &State, text: &str) -> Option<Mentioned> {
         let name = goes_back_to(text)?;
         let latest = state.latest()?;
-        let mut others: Vec<Number> =
-            state.all().map(|(number, _)| number).filter(|number| *number != latest).collect();
-        others.sort_by_key(|number| Reverse((state.updated_at(*number), *number)));
+        // Only a message that says where to go costs that.
+        let others = self.others.of(state);
+        let near = self.near_of_all(state, &others, text).await;
         // Who names the session in which they are wants to stay.
         let mut best = name.fits(&self.what_it_is_about(state, latest, None).await);
         let mut found = None;
-        for session in others.into_iter().take(SESSIONS_MAX) {
+        for session in others.newest.iter().chain(&near).copied() {
             let fits = name.fits(&self.what_it_is_about(state, session, None).await);
             if fits > best {
                 (best, found) = (fits, Some(session));

@@ -3,27 +3,29 @@
 
 use crate::background::away;
 use crate::engine::{Engine, Turn};
+use crate::history::StoredMessage;
 use crate::scope::Entered;
 use crate::scope::session_profile::{SessionProfile, voice};
-use crate::words::Language;
+use crate::words::{self, Language};
 use jiff::SignedDuration;
 use segue_core::decision::Cause;
 use segue_core::evidence::{Health, Semantic, Window};
+use segue_core::extras::{OFFER_OUTLIVES, PendingQuestion};
 use segue_core::freshness::Silence;
 use segue_core::message::Message;
 use segue_core::observed::{
-    Ailment, Answer, Answers, Condition, Filling, Grounds, LastWord, Meaning, Objection, Observed, Patience,
-    Share, Work,
+    Answer, Answers, Condition, ConversationProblem, Filling, Grounds, LastWord, Meaning, Objection,
+    Observed, PauseAllowance, Share, Work,
 };
-use segue_core::policy::{AutoRoute, Manner, Mode, Policy};
+use segue_core::policy::{AutoRoute, Mode, Policy, QuestionMode};
 use segue_core::state::State;
-use segue_signals::context::{ContextBand, judge_use};
+use segue_signals::context::ContextBand;
 use segue_signals::health::{Finding, HealthState, Symptoms, judge_health};
 use segue_signals::intent::{ExplicitIntent, explicit_intent};
 use segue_signals::judge::{self, Shift, Stage};
 use segue_signals::semantic::{Band, Relevance};
-use segue_signals::summary::{Summary, SummaryLanguage};
-use segue_signals::{Remark, Role, answer, objection, time, work};
+use segue_signals::summary::{Structured, Summary, SummaryLanguage};
+use segue_signals::{KEPT_MAX, Remark, Role, answer, objection, work};
 use std::sync::Arc;
 
 /// How many messages after a rotation the session before it is still looked at.
@@ -49,7 +51,10 @@ impl Engine {
         let latest = state.latest()?;
         let reach = SessionProfile::reach(state.messages_of(latest)) as usize;
         match self.messages(state, latest, reach).await {
-            Ok(told) => Some(Box::new(SessionProfile::of(self.reader(), state, latest, &told))),
+            Ok(told) => {
+                self.remind(state, &told[told.len().saturating_sub(KEPT_MAX)..]).await;
+                Some(Box::new(SessionProfile::of(self.reader(), state, latest, &told)))
+            }
             Err(error) => {
                 tracing::warn!(scope = %state.scope, %error, "the latest session cannot be read; it goes on");
                 None
@@ -76,11 +81,13 @@ impl Engine {
         };
         if let Some(question) = &state.extras.question {
             let answer = answer::read_answer(text).map(answered);
-            // What follows an offer may answer the agent: "2" and "no" are not for us.
             observed.answer = match (question.manner, answer) {
-                (Manner::Propose, answer) => answer.filter(|_| names_a_fresh_start(text)),
-                (Manner::Hold, Some(answer)) => Some(answer),
-                (Manner::Hold, None) => self.answer_by_name(state, text).await,
+                // What follows an offer may answer the agent: "2" and "no" are not for us.
+                (QuestionMode::Propose, Some(answer)) => Some(answer).filter(|_| names_a_fresh_start(text)),
+                (QuestionMode::Propose, None) if agrees_to(question, profile, text) => Some(Answer::Fresh),
+                (QuestionMode::Propose, None) if question.older.is_none() => None,
+                (QuestionMode::Hold, Some(answer)) => Some(answer),
+                (QuestionMode::Propose | QuestionMode::Hold, None) => self.answer_by_name(state, text).await,
             };
         }
         observed.mentioned = self.mentioned(state, text).await;
@@ -111,7 +118,10 @@ impl Engine {
         let gap = state.open.as_ref().map_or(SignedDuration::ZERO, |open| Silence::of(open, now).gap);
         let (recent, message) = (profile.recent(), Remark::of(Role::User, text));
         // A session that holds nothing but the wish for it is about nothing yet.
-        let has_begun = profile.said().iter().any(|(_, said)| !wishes_to_start_over(said));
+        let is_wish = |(role, said): &(_, String)| {
+            *role == segue_core::message::Role::User && wishes_to_start_over(said)
+        };
+        let has_begun = !profile.said().iter().rev().all(is_wish);
         let shift = match has_begun {
             true => self.shift(recent, message.clone()).await,
             false => None,
@@ -126,7 +136,7 @@ impl Engine {
         if judge::is_grounded(recent, &message) {
             observed.grounds = Grounds::Words;
         }
-        let used = judge_use(profile.tokens_with(self.reader(), text), turn.window);
+        let used = profile.use_with(self.reader(), text, turn.window);
         observed.window = Filling {
             band: match used.band {
                 ContextBand::Healthy => Window::Healthy,
@@ -134,16 +144,16 @@ impl Engine {
                 ContextBand::Critical => Window::Critical,
                 ContextBand::Emergency => Window::Emergency,
             },
-            percent: percent(used.used, used.window),
+            percent: used.percent(),
         };
-        observed.patience = Patience {
+        observed.patience = PauseAllowance {
             work: match work::judge_work(recent) {
-                time::Work::General => Work::General,
-                time::Work::Coding => Work::Coding,
+                work::Work::General => Work::General,
+                work::Work::Coding => Work::Coding,
             },
             last_word: match work::judge_last_word(recent) {
-                time::LastWord::Settled => LastWord::Settled,
-                time::LastWord::OpenQuestion => LastWord::OpenQuestion,
+                work::LastWord::Settled => LastWord::Settled,
+                work::LastWord::OpenQuestion => LastWord::OpenQuestion,
             },
         };
         let health =
@@ -184,15 +194,23 @@ impl Engine {
         Some(by_meaning.unwrap_or(by_words))
     }
 
-    /// Summarises the latest session. Only where it is needed: most messages need none.
-    pub(crate) async fn summarised(&self, state: &State) -> Option<Summary> {
+    /// Summarises the latest session. Only where it is needed: most messages need none. In a group, what was settled and
+    /// asked says who said so.
+    pub(crate) async fn summarised(&self, state: &State) -> Option<Structured> {
         let latest = state.latest()?;
         let reach = SessionProfile::reach(state.messages_of(latest)) as usize;
         let told = self.messages(state, latest, reach).await.ok()?;
         let mut summary = Summary::new();
         for told in &told {
             if let Some(message) = &told.message {
-                summary.observe(&self.classifier, voice(told.role, message), &message.text);
+                summary.observe(voice(told.role, message), &message.text);
+            }
+        }
+        let mut summary = summary.structured();
+        let Structured { decisions, questions, .. } = &mut summary;
+        for quote in decisions.iter_mut().chain(questions) {
+            if let Some(sender) = sender_of(&told, quote) {
+                *quote = format!("{}: {quote}", words::one_line(sender));
             }
         }
         Some(summary)
@@ -213,15 +231,22 @@ impl Engine {
     }
 }
 
+/// Finds who said something, where several people share a session. A summary quotes and never rewrites.
+fn sender_of<'a>(told: &'a [StoredMessage], quote: &str) -> Option<&'a str> {
+    let quote = quote.trim_end_matches(['…', '.', '。']);
+    let said = told.iter().rev().filter(|told| told.role == segue_core::message::Role::User);
+    said.filter_map(|told| told.message.as_ref()).find(|said| said.text.contains(quote))?.sender.as_deref()
+}
+
 fn wishes_to_start_over(text: &str) -> bool {
     matches!(explicit_intent(text), ExplicitIntent::StartOver { .. })
 }
 
 /// Tells whether a message needs a summary at hand: a new session may begin with it.
 /// Where nothing moves a session by itself, a full window begins none.
-pub(crate) fn may_carry(policy: &Policy, state: &State, observed: &Observed) -> bool {
+pub(crate) fn may_carry(policy: &Policy, observed: &Observed) -> bool {
     let may_overflow = policy.auto_route == AutoRoute::Auto && policy.mode == Mode::Segmented;
-    (may_overflow && observed.window.band >= Window::Critical) || state.extras.question.is_some()
+    (may_overflow && observed.window.band >= Window::Critical) || observed.answer.is_some()
 }
 
 pub(crate) fn meaning(relevance: Relevance) -> Meaning {
@@ -235,6 +260,15 @@ pub(crate) fn meaning(relevance: Relevance) -> Meaning {
         belongs: relevance.score.map(|score| Share::new(f64::from(score.get()))),
         evidence: relevance.evidence,
     }
+}
+
+/// Whether a message says yes to "new topic?": that was offered with the message before, and nothing else was, and the agent asked
+/// nothing since.
+fn agrees_to(question: &PendingQuestion, profile: Option<&SessionProfile>, text: &str) -> bool {
+    let is_next = question.outlives == OFFER_OUTLIVES && question.older.is_none();
+    let was_asked =
+        |profile: &SessionProfile| work::judge_last_word(profile.recent()) == work::LastWord::OpenQuestion;
+    is_next && answer::agrees(text) && !profile.is_some_and(was_asked)
 }
 
 /// Whether an answer says in words that a session shall begin.
@@ -251,16 +285,11 @@ fn answered(answer: answer::Answer) -> Answer {
     }
 }
 
-fn ailment(finding: &Finding) -> Ailment {
+fn ailment(finding: &Finding) -> ConversationProblem {
     match finding {
-        Finding::ErrorLoop { .. } => Ailment::ErrorLoop,
-        Finding::Frustration { .. } => Ailment::Frustration,
-        Finding::Contradiction { .. } => Ailment::Contradiction,
-        Finding::DeadEnd => Ailment::DeadEnd,
+        Finding::ErrorLoop { .. } => ConversationProblem::ErrorLoop,
+        Finding::Frustration { .. } => ConversationProblem::Frustration,
+        Finding::Contradiction { .. } => ConversationProblem::Contradiction,
+        Finding::DeadEnd => ConversationProblem::DeadEnd,
     }
-}
-
-fn percent(used: u64, window: u64) -> u32 {
-    let percent = u128::from(used) * 100 / u128::from(window.max(1));
-    u32::try_from(percent).unwrap_or(u32::MAX)
 }

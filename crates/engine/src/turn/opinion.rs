@@ -1,8 +1,8 @@
-//! A second opinion: a model is asked where the built-in classifier abstains and the policy lets meaning decide
+//! A second opinion: a model is asked where the built-in judgement is not sure and the policy lets meaning decide
 //! (M-C1 to M-C5). Nobody waits for it but the message's own sender, and whatever goes wrong with it, the message goes
-//! on with what the classifier said.
+//! on with what that said.
 
-use crate::control::{Case, Chain, Consulted, Line, Source};
+use crate::control::{Case, Chain, Consulted, NamedBy, RecentMessage};
 use crate::engine::{Engine, Turn};
 use crate::scope::session_profile::SessionProfile;
 use crate::turn::observe::meaning;
@@ -18,7 +18,7 @@ use segue_signals::summary::SummaryLanguage;
 
 /// Whether a model may still be asked about a message.
 #[derive(Debug)]
-pub(crate) enum Opinion {
+pub(crate) enum ModelConsult {
     /// It may.
     Open,
     /// It was, when the log ended there. If it has grown since, the answer is about something else.
@@ -27,7 +27,7 @@ pub(crate) enum Opinion {
 
 /// What a model is to be asked.
 #[derive(Debug)]
-pub(crate) struct Doubt {
+pub(crate) struct ModelQuestion {
     head: Seq,
     chain: Chain,
     summary: String,
@@ -44,7 +44,7 @@ impl Engine {
         profile: Option<&SessionProfile>,
         message: &Message,
         observed: &Observed,
-    ) -> Option<Box<Doubt>> {
+    ) -> Option<Box<ModelQuestion>> {
         let policy = &turn.policy;
         let allowed = policy.mode == Mode::Segmented
             && policy.auto_route == AutoRoute::Auto
@@ -57,7 +57,7 @@ impl Engine {
         if chain.named().is_empty() && chain.warnings.is_empty() {
             return None;
         }
-        Some(Box::new(Doubt {
+        Some(Box::new(ModelQuestion {
             head: state.head,
             chain,
             summary: match self.summarised(state).await {
@@ -76,20 +76,20 @@ impl Engine {
     }
 
     /// Asks.
-    pub(crate) async fn consult(&self, doubt: &Doubt) -> Opinion {
-        let recent: Vec<Line<'_>> =
-            doubt.recent.iter().map(|(role, text)| Line { role: *role, text }).collect();
+    pub(crate) async fn consult(&self, doubt: &ModelQuestion) -> ModelConsult {
+        let recent: Vec<RecentMessage<'_>> =
+            doubt.recent.iter().map(|(role, text)| RecentMessage { role: *role, text }).collect();
         let case = Case { summary: &doubt.summary, recent: &recent, message: &doubt.message };
         let consulted = self.control.consult(&doubt.chain, &case, self.clock.now()).await;
-        Opinion::Given(doubt.head, Box::new(consulted))
+        ModelConsult::Given(doubt.head, Box::new(consulted))
     }
 
     /// Records who helped, and takes the opinion in. An opinion about an earlier state of the conversation does not
     /// count, and is not recorded as help.
-    pub(crate) fn take_in(&self, state: &State, opinion: &Opinion, observed: &mut Observed) {
+    pub(crate) fn take_in(&self, state: &State, opinion: &ModelConsult, observed: &mut Observed) {
         let consulted = match opinion {
-            Opinion::Given(head, consulted) if *head == state.head => consulted,
-            Opinion::Given(..) | Opinion::Open => {
+            ModelConsult::Given(head, consulted) if *head == state.head => consulted,
+            ModelConsult::Given(..) | ModelConsult::Open => {
                 let end = self.chain(state).end().clone();
                 let (name, source) = (end.model.name().to_owned(), word(end.source).to_owned());
                 observed.model = Some(Helped { name, source, prompt_hash: None, troubles: Vec::new() });
@@ -112,12 +112,12 @@ impl Engine {
 }
 
 /// The word for who named a model, as records carry it.
-fn word(source: Source) -> &'static str {
+fn word(source: NamedBy) -> &'static str {
     match source {
-        Source::Session => "session",
-        Source::Agent => "agent",
-        Source::Defaults => "defaults",
-        Source::Fallback => "fallback",
-        Source::Builtin => "builtin",
+        NamedBy::Session => "session",
+        NamedBy::Agent => "agent",
+        NamedBy::Defaults => "defaults",
+        NamedBy::Fallback => "fallback",
+        NamedBy::Builtin => "builtin",
     }
 }

@@ -5,14 +5,15 @@ use crate::pins::Repin;
 use crate::tasks;
 use segue_core::Timestamp;
 use segue_core::decide::{Command, TaskCommand, prunable};
-use segue_core::entry::{Bytes, Named, Record, Seq};
+use segue_core::entry::{Body, Bytes, CommandBy, Named, Record, Seq, Spoken};
 use segue_core::erasure::Place;
 use segue_core::memory::Extracted;
-use segue_core::message::{Message, Role};
+use segue_core::message::{Message, MessageId, Role};
 use segue_core::observed::Answer;
+use segue_core::pins::Pinned;
 use segue_core::policy::Backlog;
 use segue_core::refusal::Refusal;
-use segue_core::retention::{Forewarned, Going, Wish};
+use segue_core::retention::{KeepChoice, RetireCheck, ScheduledDeletion};
 use segue_core::session::{Number, Title};
 use segue_core::span::{Cut, Spans};
 use segue_core::state::State;
@@ -74,11 +75,11 @@ pub enum Request {
     /// Drop the oldest sessions past a limit.
     Prune(Backlog),
     /// Drop sessions that are past what is to be kept, as [`crate::Engine::past_retention`] finds them.
-    Retire(Vec<Number>, Forewarned),
+    Retire(Vec<Number>, RetireCheck),
     /// Announce which sessions will go, and which will not after all, as [`crate::Engine::retain`] does.
-    Announce(Vec<Going>, Vec<Number>, Timestamp),
+    Announce(Vec<ScheduledDeletion>, Vec<Number>, Timestamp),
     /// Keep a session, whatever its age; or not any more.
-    Wish(Pick, Wish),
+    KeepChoice(Pick, KeepChoice),
     /// Drop a session.
     Delete(Pick),
     /// A message of the person, with what the host says it is to the task.
@@ -93,6 +94,21 @@ pub enum Request {
     Erase(Vec<Seq>),
     /// Write down that the command was refused, with what was said about it.
     Refuse(String),
+}
+
+/// A request of a program that may be sent again: how it is written down, and the id by which it is known then.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HostCommand {
+    /// The request in a few words.
+    pub text: String,
+    /// Its id.
+    pub id: MessageId,
+}
+
+impl HostCommand {
+    pub(crate) fn spoken(self) -> Spoken {
+        Spoken { text: self.text, message_id: Some(self.id), by: CommandBy::Host, ..Spoken::default() }
+    }
 }
 
 /// Why a request cannot be done.
@@ -139,12 +155,12 @@ impl From<Refusal> for Refused {
 
 /// What a command that destroys would destroy. After a conflict it must still be the same.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Meaning {
+pub(crate) struct Affected {
     sessions: Vec<(Number, Spans, Option<Title>)>,
     entries: Vec<Seq>,
 }
 
-impl Meaning {
+impl Affected {
     pub(crate) fn of(state: &State, command: &Command) -> Self {
         let (sessions, entries) = match command {
             Command::Delete { session } => (std::slice::from_ref(session), &[][..]),
@@ -165,13 +181,27 @@ impl Request {
     }
 
     /// Returns the channel's id of the message, if there is one.
-    pub(crate) fn message_id(&self) -> Option<&segue_core::message::MessageId> {
+    pub(crate) fn message_id(&self) -> Option<&MessageId> {
+        self.message()?.message_id.as_ref()
+    }
+
+    /// Returns the message that it carries, to be read.
+    pub(crate) fn message(&self) -> Option<&Message> {
         match self {
             Self::Say(_, message)
             | Self::Reply(_, message, _)
             | Self::Keep(_, message)
-            | Self::Stated(message, _) => message.message_id.as_ref(),
-            Self::New(first) => first.as_ref()?.message_id.as_ref(),
+            | Self::Stated(message, _) => Some(message),
+            Self::New(first) => first.as_ref(),
+            _ => None,
+        }
+    }
+
+    /// Returns who speaks in the message that it carries.
+    pub(crate) fn message_role(&self) -> Option<Role> {
+        match self {
+            Self::Say(role, _) | Self::Reply(role, ..) | Self::Keep(role, _) => Some(*role),
+            Self::Stated(..) | Self::New(Some(_)) => Some(Role::User),
             _ => None,
         }
     }
@@ -234,8 +264,8 @@ impl Request {
             Self::Announce(going, stays, due) => {
                 Command::Announce { going: going.clone(), stays: stays.clone(), due: *due }
             }
-            Self::Wish(session, wish) => match pick(*session) {
-                Ok(session) => Command::Wish { session, wish: *wish },
+            Self::KeepChoice(session, wish) => match pick(*session) {
+                Ok(session) => Command::KeepChoice { session, wish: *wish },
                 Err(refused) => return Ok(Err(refused)),
             },
             // Models take their time: what was erased meanwhile must not come back as a title.
@@ -244,7 +274,8 @@ impl Request {
                 Some(seq) => return Ok(Err(Refused::NoMessage { session: named.session, seq: *seq })),
             },
             Self::Prune(keep) => {
-                Command::Retire { sessions: prunable(state, keep.get()), notice: Forewarned::No }
+                let notice = RetireCheck::AsOf(state.head);
+                Command::Retire { sessions: prunable(state, keep.get()), notice }
             }
             Self::Resume(session) => match pick(*session) {
                 Ok(session) => Command::Resume { session },
@@ -364,10 +395,15 @@ async fn erasable(
                 continue;
             };
             asked.remove(&record.seq);
-            if !Place::is_kept_in(&record) {
+            if !matches!(record.bytes, Bytes::Kept(_)) {
                 continue;
             }
             match place {
+                // Only texts: what a session is pinned to is what its log folds to.
+                Place::PinnedText => match record.body() {
+                    Ok(Body::Pinned(Pinned::Text { .. })) => along.push(record.seq),
+                    _ => _ = asked.insert(record.seq),
+                },
                 Place::Message | Place::Command | Place::Title | Place::ModelTitle => said.push(record.seq),
                 Place::Memory => remembered.push(record.seq),
                 Place::Decision | Place::Observation | Place::WorkCommit | Place::TaskWords => {

@@ -7,12 +7,13 @@ use crate::engine::Engine;
 use crate::error::Error;
 use crate::outcome::Outcome;
 use crate::request::Request;
-use crate::route::{Form, form_of, safe, user_of};
+use crate::route::{Form, form_of, user_of};
 use crate::turn::effects::Purge;
-use segue_core::entry::{Body, Kind, Record, Seq, Spoken};
+use segue_core::entry::{Body, CommandBy, Kind, Record, Seq, Spoken};
 use segue_core::erasure::Place;
-use segue_core::memory::{Memory, Status};
+use segue_core::memory::{self, MemoryEntry};
 use segue_core::message::Role;
+use segue_core::pins::Pinned;
 use segue_core::scope;
 use segue_core::session::Number;
 use segue_core::state::State;
@@ -41,7 +42,7 @@ pub struct Erasure {
 }
 
 /// Whose words were set aside.
-enum Whose {
+enum PersonMatch {
     /// They are seen to speak there, or it is their own scope.
     Theirs,
     /// Something cannot be read where they can speak.
@@ -65,11 +66,21 @@ enum Speaker {
 
 /// What a scope holds of a person.
 #[derive(Debug, Default)]
-struct Said {
+struct PersonalEntries {
     /// Everything that holds words, if all of it is theirs; else what they said.
     entries: Vec<Seq>,
     /// What they may have said.
     unknown: usize,
+}
+
+/// Returns the text of the persona that an entry pins a session to.
+fn persona_text(record: &Record) -> Option<Seq> {
+    let persona = match record.body().ok().filter(|_| record.kind == Kind::Pinned)? {
+        Body::Pinned(Pinned::Opening { pins, .. }) => pins.persona,
+        Body::Pinned(Pinned::Persona { persona, .. }) => persona,
+        _ => None,
+    };
+    persona.map(|persona| persona.files.seq)
 }
 
 impl Engine {
@@ -79,8 +90,8 @@ impl Engine {
         let view = state.view(session);
         let titles = title::entries(state, session);
         let kept: BTreeSet<Seq> = state.extras.kept.get(&session).into_iter().flatten().copied().collect();
-        let remembered = |memory: &&Memory| memory.status == Status::Kept && memory.session == session;
-        let memories = state.extras.memories.iter().filter(remembered).map(|memory| memory.entry);
+        let remembered = |memory: &&MemoryEntry| memory.session == session;
+        let memories = memory::kept(state).filter(remembered).map(|memory| memory.entry);
         let elsewhere: BTreeSet<Seq> = titles.iter().copied().chain(kept).chain(memories).collect();
         let mut said = Vec::new();
         self.each_after(&state.scope, Seq::ZERO, |record| {
@@ -106,7 +117,7 @@ impl Engine {
         let mut erasure = Erasure::default();
         for scope in self.every_scope().await? {
             match self.said_by(&scope, &person).await {
-                Ok(Said { entries, unknown }) => {
+                Ok(PersonalEntries { entries, unknown }) => {
                     if !entries.is_empty() {
                         erasure.entries.push((scope.clone(), entries));
                     }
@@ -121,10 +132,10 @@ impl Engine {
         erasure.unseen.extend(copies.unseen);
         for copy in copies.found {
             match self.whose(&copy, &person) {
-                Whose::Theirs => erasure.theirs.push(copy),
-                Whose::Perhaps => erasure.perhaps.push(copy),
-                Whose::Unknown => erasure.nobodys.push(copy),
-                Whose::Others => {}
+                PersonMatch::Theirs => erasure.theirs.push(copy),
+                PersonMatch::Perhaps => erasure.perhaps.push(copy),
+                PersonMatch::Unknown => erasure.nobodys.push(copy),
+                PersonMatch::Others => {}
             }
         }
         erasure.person = Some(person);
@@ -159,29 +170,31 @@ impl Engine {
         }
     }
 
-    fn whose(&self, copy: &QuarantinedFile, person: &str) -> Whose {
-        let Some(scope) = &copy.scope else { return Whose::Unknown };
+    fn whose(&self, copy: &QuarantinedFile, person: &str) -> PersonMatch {
+        let Some(scope) = &copy.scope else { return PersonMatch::Unknown };
         let speaks = copy.senders.iter().any(|sender| self.is_person(scope, sender, person));
         if speaks || self.owns(scope, person) {
-            return Whose::Theirs;
+            return PersonMatch::Theirs;
         }
         // What cannot be read where many speak was said by anybody who can speak there.
         let is_shared = user_of(&self.config.routing, scope).is_none();
         match is_shared && copy.unreadable > 0 && self.may_speak_in(scope, person) {
-            true => Whose::Perhaps,
-            false => Whose::Others,
+            true => PersonMatch::Perhaps,
+            false => PersonMatch::Others,
         }
     }
 
-    async fn said_by(&self, scope: &scope::Key, person: &str) -> Result<Said, Error> {
+    async fn said_by(&self, scope: &scope::Key, person: &str) -> Result<PersonalEntries, Error> {
         if self.store.head(scope).await?.is_none() {
-            return Ok(Said::default());
+            return Ok(PersonalEntries::default());
         }
         let is_theirs = user_of(&self.config.routing, scope).as_deref() == Some(person);
         let is_group = matches!(form_of(scope), Some(Form::Group { .. }));
         let (mut all, mut theirs) = (Vec::new(), Vec::new());
         let (mut others, mut unknown) = (0, 0);
+        let mut personas = BTreeSet::new();
         self.each_after(scope, Seq::ZERO, |record| {
+            personas.extend(persona_text(record));
             if !Place::is_kept_in(record) {
                 return;
             }
@@ -197,16 +210,20 @@ impl Engine {
         // Where nobody else has ever spoken the answers are theirs, too.
         let is_alone = !is_group && !theirs.is_empty() && others == 0 && unknown == 0;
         if is_theirs || is_alone {
-            return Ok(Said { entries: all, unknown: 0 });
+            // The persona that their sessions were pinned to has a file about the person.
+            all.extend(personas);
+            all.sort_unstable();
+            return Ok(PersonalEntries { entries: all, unknown: 0 });
         }
         let unknown = if self.may_speak_in(scope, person) { unknown } else { 0 };
-        Ok(Said { entries: theirs, unknown })
+        Ok(PersonalEntries { entries: theirs, unknown })
     }
 
     /// Finds out whether the person said an entry.
     fn speaker(&self, scope: &scope::Key, record: &Record, person: &str) -> Speaker {
         let (role, sender, author) = match record.body() {
             Ok(Body::Message(role, message)) => (role, message.sender, message.author),
+            Ok(Body::Command(spoken)) if spoken.by == CommandBy::Host => return Speaker::Nobody,
             Ok(Body::Command(spoken)) => (Role::User, spoken.sender, spoken.author),
             Ok(_) | Err(_) => return Speaker::Nobody,
         };
@@ -229,7 +246,9 @@ impl Engine {
         match (user_of(routing, scope), form_of(scope)) {
             (Some(owner), _) => owner == person,
             (None, Some(Form::Peer(peer))) => routing.links.has_peer(person, peer),
-            (None, _) => false,
+            // A host's own key may be the person's name or address.
+            (None, None) => self.named(scope.as_str()) == person,
+            (None, Some(Form::Main | Form::Group { .. } | Form::Direct { .. })) => false,
         }
     }
 
@@ -237,15 +256,42 @@ impl Engine {
     fn may_speak_in(&self, scope: &scope::Key, person: &str) -> bool {
         match form_of(scope) {
             Some(Form::Group { channel }) => self.config.routing.links.may_speak_in(person, channel),
-            Some(Form::Main) => true,
-            Some(Form::Peer(_) | Form::Direct { .. }) | None => false,
+            // Nobody but the host knows who speaks under a key of its own.
+            Some(Form::Main) | None => true,
+            Some(Form::Peer(_) | Form::Direct { .. }) => false,
         }
     }
 
-    /// Tells whether whoever typed a command may delete sessions in a scope. Where it is one person's, they may.
-    pub(crate) fn may_delete_in(&self, scope: &scope::Key, spoken: Option<&Spoken>) -> bool {
-        let Some(Form::Group { .. }) = form_of(scope) else { return true };
-        let sender = spoken.and_then(|spoken| spoken.sender.as_deref());
+    /// Tells whether whoever typed a command may delete a session. Where the scope is one person's, they may. In a group
+    /// moderators may. Elsewhere it must hold nothing that somebody else is known to have said.
+    pub(crate) async fn may_delete(
+        &self,
+        scope: &scope::Key,
+        session: Number,
+        spoken: Option<&Spoken>,
+    ) -> Result<bool, Error> {
+        let form = form_of(scope);
+        if user_of(&self.config.routing, scope).is_some() || self.is_moderator(scope, spoken) {
+            return Ok(true);
+        }
+        if let Some(Form::Group { .. }) = form {
+            return Ok(false);
+        }
+        let Some(state) = self.find_state(scope).await? else { return Ok(true) };
+        let who = |sender: Option<&str>, author: Option<&str>| author.or(sender).map(|name| self.named(name));
+        let asks = spoken.and_then(|spoken| who(spoken.sender.as_deref(), spoken.author.as_deref()));
+        let mut is_anothers = false;
+        self.each_message(&state, session, |stored| {
+            let said = stored.message.as_ref().filter(|_| stored.role == Role::User);
+            let said = said.and_then(|said| who(said.sender.as_deref(), said.author.as_deref()));
+            is_anothers |= said.is_some_and(|said| Some(said) != asks);
+        })
+        .await?;
+        Ok(!is_anothers)
+    }
+
+    fn is_moderator(&self, scope: &scope::Key, spoken: Option<&Spoken>) -> bool {
+        let sender = spoken.and_then(|spoken| spoken.author.as_deref().or(spoken.sender.as_deref()));
         let is_them = |person: &String| {
             person == "*" || sender.is_some_and(|sender| self.is_person(scope, sender, &self.named(person)))
         };
@@ -265,7 +311,7 @@ impl Engine {
         let Some(Form::Group { channel } | Form::Direct { channel, .. }) = form_of(scope) else {
             return false;
         };
-        let peer = safe::id(sender);
+        let peer = links.safe(channel, sender);
         let linked = links.name_of(channel, &peer);
         linked.map_or_else(|| format!("{channel}:{peer}") == person, |name| name == person)
     }

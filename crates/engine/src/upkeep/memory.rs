@@ -8,7 +8,7 @@ use crate::route::{Form, form_of};
 use crate::scope::session_profile::speaker;
 use segue_core::Timestamp;
 use segue_core::entry::{Body, Seq};
-use segue_core::memory::{self, Extracted, Kind, Remembered, Status};
+use segue_core::memory::{self, Extracted, Kind, MemoryEntry, Remembered};
 use segue_core::scope;
 use segue_core::session::{Key, Number};
 use segue_core::state::State;
@@ -39,6 +39,8 @@ pub struct Memory {
     pub kind: Kind,
     /// What is remembered.
     pub text: String,
+    /// Who said it: the person's name or id where there is one, else "user" or "assistant". Nothing if the message is gone.
+    pub said_by: Option<String>,
     /// The session that it comes from. It may be gone.
     pub session: Key,
     /// The message that says so.
@@ -81,10 +83,10 @@ impl Engine {
         for session in self.archive_queue(scope).await? {
             let state = self.state(scope).await?;
             let Some(kept) = self.worth_keeping(&state, session).await? else { continue };
-            let before = remembered(&state);
+            let before = remembered(&state, session);
             self.request(scope, self.clock.now(), &Request::Remember(kept)).await?;
             done.sessions += 1;
-            done.kept += remembered(&*self.state(scope).await?).saturating_sub(before);
+            done.kept += remembered(&*self.state(scope).await?, session).saturating_sub(before);
         }
         Ok(done)
     }
@@ -93,15 +95,28 @@ impl Engine {
     pub async fn memories(&self, scope: &scope::Key) -> Result<Vec<Memory>, Error> {
         let state = self.state(scope).await?;
         let mut list = Vec::new();
-        for known in state.extras.memories.iter().filter(|memory| memory.status == Status::Kept) {
+        let mut kept: Vec<&MemoryEntry> = memory::kept(&state).collect();
+        kept.sort_by_key(|memory| memory.entry);
+        for known in kept {
             let Some(record) = self.store.get(scope, known.entry).await? else { continue };
             let at = record.at;
             if let Ok(Body::Remembered(Remembered { session, kind, text, source })) = record.body() {
-                let session = state.key(session);
-                list.push(Memory { entry: known.entry, kind, text, session, source, at });
+                let (session, said_by) = (state.key(session), self.speaker_of(scope, source).await?);
+                list.push(Memory { entry: known.entry, kind, text, said_by, session, source, at });
             }
         }
         Ok(list)
+    }
+
+    /// Tells who said a message.
+    async fn speaker_of(&self, scope: &scope::Key, message: Seq) -> Result<Option<String>, Error> {
+        let record = self.store.get(scope, message).await?;
+        Ok(record.and_then(|record| match record.body() {
+            Ok(Body::Message(role, message)) => {
+                Some(message.sender.or(message.author).unwrap_or_else(|| role.name().to_owned()))
+            }
+            Ok(_) | Err(_) => None,
+        }))
     }
 
     /// Forgets one thing. Its words are erased, and it does not come back.
@@ -124,12 +139,12 @@ impl Engine {
 
     async fn worth_keeping(&self, state: &State, session: Number) -> Result<Option<Extracted>, Error> {
         let Some(upto) = memory::end(state, session) else { return Ok(None) };
-        let seen = state.extras.extracted.get(&session).copied().unwrap_or(Seq::ZERO);
+        let seen = memory::extracted(state, session);
         let told = self.messages(state, session, MESSAGES_MAX).await?;
         // A summary that was carried over says what another session said.
         let own = told.iter().filter(|told| told.message.as_ref().is_some_and(|m| m.carried_from.is_none()));
         let lines = own.map(|told| (told.seq, speaker(told.role), told.text.as_str()));
-        let found = extract(&self.classifier, lines).into_iter().filter(|found| found.source > seen);
+        let found = extract(lines).into_iter().filter(|found| found.source > seen);
         let found = found.map(|Statement { kind, text, source }| {
             let kind = match kind {
                 memory_extraction::Kind::Fact => Kind::Fact,
@@ -142,8 +157,8 @@ impl Engine {
     }
 }
 
-fn remembered(state: &State) -> usize {
-    state.extras.memories.iter().filter(|memory| memory.status == Status::Kept).count()
+fn remembered(state: &State, session: Number) -> usize {
+    state.sessions.get(&session).map_or(0, |session| session.upkeep.memories.len())
 }
 
 /// A scope belongs to one person if its key names one. Groups do not, nor does `main`, where all direct messages

@@ -2,4 +2,5 @@
 
 pub mod erasure;
 pub mod memory;
+mod memory_file;
 pub mod retention;

@@ -7,9 +7,10 @@
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::request::Request;
+use crate::turn::effects::Purge;
 use jiff::SignedDuration;
 use segue_core::Timestamp;
-use segue_core::retention::{self, Forewarned, Past};
+use segue_core::retention::{self, Past, RetireCheck};
 use segue_core::scope;
 use segue_core::session::Number;
 use segue_core::state::State;
@@ -29,7 +30,7 @@ pub struct Retention {
 
 /// A session that would go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Going {
+pub struct DeletionCandidate {
     /// The session.
     pub session: Number,
     /// When anything was last said in it.
@@ -44,11 +45,11 @@ pub struct Going {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Retained {
     /// Those that go now: they were announced, and the time of grace is over.
-    pub goes: Vec<Going>,
+    pub goes: Vec<DeletionCandidate>,
     /// Those that are announced now.
-    pub announced: Vec<Going>,
+    pub announced: Vec<DeletionCandidate>,
     /// Those that were announced before, and when they go.
-    pub waits: Vec<(Going, Timestamp)>,
+    pub waits: Vec<(DeletionCandidate, Timestamp)>,
     /// Those that were announced and stay after all.
     pub stays: Vec<Number>,
     /// When those go that are announced now.
@@ -63,7 +64,7 @@ impl Engine {
         scope: &scope::Key,
         keep: &Retention,
         now: Timestamp,
-    ) -> Result<Vec<Going>, Error> {
+    ) -> Result<Vec<DeletionCandidate>, Error> {
         self.past_of(&*self.state(scope).await?, keep, now).await
     }
 
@@ -93,15 +94,22 @@ impl Engine {
     }
 
     /// Announces what is past what the configuration keeps, and drops what was announced a time of grace ago. What is
-    /// worth remembering is kept with the append that drops it.
+    /// worth remembering is kept with the append that drops it. What was dropped may stand in the store's files until
+    /// [`Engine::purge`].
     pub async fn retain(&self, scope: &scope::Key, now: Timestamp) -> Result<Retained, Error> {
         let plan = self.retention_plan(scope, now).await?;
         if !plan.goes.is_empty() {
             let going = plan.goes.iter().map(|going| going.session).collect();
-            self.request(scope, now, &Request::Retire(going, Forewarned::Yes)).await?;
+            // Many scopes share a purge, which the host calls for: `Engine::purge`.
+            let mut turn = self.turn(scope.clone(), None, now, "");
+            turn.purge = Purge::Later;
+            self.ask(&turn, &Request::Retire(going, RetireCheck::Yes)).await?;
         }
         if !plan.announced.is_empty() || !plan.stays.is_empty() {
-            let going = |going: &Going| retention::Going { session: going.session, past: going.past };
+            let going = |going: &DeletionCandidate| retention::ScheduledDeletion {
+                session: going.session,
+                past: going.past,
+            };
             let announced = plan.announced.iter().map(going).collect();
             let announce = Request::Announce(announced, plan.stays.clone(), plan.due);
             self.request(scope, now, &announce).await?;
@@ -109,7 +117,12 @@ impl Engine {
         Ok(plan)
     }
 
-    async fn past_of(&self, state: &State, keep: &Retention, now: Timestamp) -> Result<Vec<Going>, Error> {
+    async fn past_of(
+        &self,
+        state: &State,
+        keep: &Retention,
+        now: Timestamp,
+    ) -> Result<Vec<DeletionCandidate>, Error> {
         let mut sessions: Vec<Number> = state.all().map(|(session, _)| session).collect();
         // As in P-8: the oldest go first, work that was left open after them, the active one never.
         let active = state.latest();
@@ -155,7 +168,7 @@ impl Engine {
                 counted.extend(own);
             }
             match past {
-                Some(past) => going.push(Going { session, updated_at, bytes, past }),
+                Some(past) => going.push(DeletionCandidate { session, updated_at, bytes, past }),
                 None => count += 1,
             }
         }

@@ -13,6 +13,15 @@ pub fn help(l: Language) -> String {
     Command::ALL.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
+/// What a chat at a terminal understands besides.
+pub fn chat_help(l: Language) -> &'static str {
+    word(
+        l,
+        "In this chat: /retry asks the model again; exit, quit or Ctrl-D ends it.",
+        "在本聊天里：/retry 让模型重新回答；exit、quit 或 Ctrl-D 结束。",
+    )
+}
+
 fn about(l: Language, command: Command) -> &'static str {
     let (en, zh) = match command {
         Command::New => {

@@ -1,7 +1,7 @@
 //! Which sessions a notice tells of by their titles: those that people know. One that just began has nothing to be
 //! called by yet.
 
-use segue_core::notice::{Notice, Stake};
+use segue_core::notice::{Notice, QuestionTopic};
 use segue_core::session::Number;
 
 /// How many sessions of a list are named.
@@ -10,12 +10,15 @@ pub(super) const LISTED_MAX: usize = 3;
 /// Returns the sessions whose titles help who reads a notice.
 pub(crate) fn mentioned(notice: &Notice) -> Vec<Number> {
     match notice {
-        Notice::Expired { previous, .. }
-        | Notice::StartedOver { previous, .. }
+        Notice::StartedOver { previous, .. }
         | Notice::Overflowed { previous, .. }
         | Notice::Fresh { previous, .. } => vec![*previous],
-        Notice::Shifted { previous, like, .. } => [*previous].into_iter().chain(*like).collect(),
-        Notice::Question { stake: Stake::Unclear | Stake::Unfinished { .. }, .. } => Vec::new(),
+        Notice::Shifted { previous, like, .. } | Notice::Expired { previous, like, .. } => {
+            [*previous].into_iter().chain(*like).collect()
+        }
+        Notice::Question { stake: QuestionTopic::Unclear | QuestionTopic::Unfinished { .. }, .. } => {
+            Vec::new()
+        }
         Notice::Question { session, older, .. } => [*session].into_iter().chain(*older).collect(),
         Notice::Offer { older, .. } => older.iter().copied().collect(),
         Notice::BackTo { session, previous } => vec![*session, *previous],

@@ -6,6 +6,7 @@
 mod command;
 mod duration;
 mod help;
+mod listing;
 mod mentioned;
 mod nearest;
 mod notice;
@@ -19,17 +20,19 @@ mod say;
 pub mod tasks;
 #[cfg(test)]
 mod tests;
-mod told;
 
 pub use command::Command;
 pub use duration::{age, duration};
-pub use help::{help, unknown_command, usage};
+pub use help::{chat_help, help, unknown_command, usage};
+pub(crate) use listing::held;
+pub use listing::{answers, archived, changed, decided, explained, listed, set_aside, status};
+pub(crate) use listing::{deleted_message, not_moderator, nothing_said};
 pub(crate) use mentioned::mentioned;
 pub use nearest::nearest;
-pub use quoted::one_line;
+pub use quoted::as_data;
+pub(crate) use quoted::one_line;
 pub use reason::{reason, tip};
 pub use refusal::trouble;
-pub use told::{archived, changed, explained, listed, not_moderator, nothing_said, set_aside, status};
 
 use segue_core::notice::Notice;
 use segue_core::observed::Answer;
@@ -102,6 +105,8 @@ pub enum Trouble {
     Busy,
     /// The command could not be carried out, through no fault of the user.
     Failed,
+    /// The store did not say whether the command was carried out.
+    Unknown,
 }
 
 /// Tells the user what happened, in one line.
@@ -120,15 +125,26 @@ pub fn notice(language: Language, scope: &scope::Key, notice: &Notice) -> String
 }
 
 /// The same, with the titles of sessions beside their keys.
-pub fn notice_naming(language: Language, scope: &scope::Key, titles: &Titles, notice: &Notice) -> String {
-    let line = notice::notice(&Keys { scope, titles, language }, notice);
+pub(crate) fn notice_naming(
+    language: Language,
+    scope: &scope::Key,
+    titles: &Titles,
+    notice: &Notice,
+) -> String {
+    let line = notice::notice(&Keys { scope, titles, language, naming: Naming::Key }, notice);
     // A Chinese bracket needs no space behind it.
     line.replace("」 ", "」")
 }
 
+/// The same, without any key: people know sessions by their numbers.
+pub(crate) fn numbered_notice(language: Language, scope: &scope::Key, notice: &Notice) -> String {
+    let titles = &Titles::new();
+    notice::notice(&Keys { scope, titles, language, naming: Naming::Number }, notice)
+}
+
 /// Tells the user why something was not done, in one line.
 pub fn refusal(language: Language, scope: &scope::Key, refusal: &Refusal) -> String {
-    refusal::refusal(&Keys { scope, titles: &Titles::new(), language }, refusal)
+    refusal::refusal(&Keys { scope, titles: &Titles::new(), language, naming: Naming::Key }, refusal)
 }
 
 /// Names an answer to our question, for a button, and the command that gives it.
@@ -152,6 +168,16 @@ struct Keys<'a> {
     scope: &'a scope::Key,
     titles: &'a Titles,
     language: Language,
+    naming: Naming,
+}
+
+/// How the session that `/new` begins is named.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Naming {
+    /// By its whole key (P-5).
+    Key,
+    /// By its number.
+    Number,
 }
 
 impl Keys<'_> {
@@ -159,9 +185,12 @@ impl Keys<'_> {
         session_named(self.language, session, self.titles.get(&session).map(String::as_str))
     }
 
-    /// Returns the whole key: `/new` answers with it (P-5).
-    fn key(&self, session: Number) -> Key {
-        Key::new(self.scope.clone(), session)
+    /// Names the session that `/new` begins.
+    fn started(&self, session: Number) -> String {
+        match self.naming {
+            Naming::Key => Key::new(self.scope.clone(), session).to_string(),
+            Naming::Number => self.of(session),
+        }
     }
 }
 

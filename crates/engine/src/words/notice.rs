@@ -2,24 +2,33 @@
 
 use super::say::{count, say};
 use super::{Keys, Language, duration, tasks};
-use segue_core::notice::{Limit, Notice, Reversal, Since, Stake, Summary, WayBack};
-use segue_core::retention::Wish;
+use segue_core::notice::{Limit, Notice, QuestionTopic, Reversal, Since, Summary, Undoable};
+use segue_core::retention::KeepChoice;
 use segue_core::session::Number;
 
 pub(super) fn notice(keys: &Keys<'_>, notice: &Notice) -> String {
     let l = keys.language;
     let key = |session: &Number| keys.of(*session);
-    let back = |way_back: &WayBack, previous: &Number| back(keys, *way_back, *previous);
+    let back = |way_back: &Undoable, previous: &Number| back(keys, *way_back, *previous);
     match notice {
         Notice::Started { session, pruned } => {
-            let (session, pruned) = (keys.key(*session), pruned_too(l, *pruned));
+            let (session, pruned) = (keys.started(*session), pruned_too(l, *pruned));
             say!(l, "Started new session: {session}{pruned}", "已开始新会话：{session}{pruned}")
         }
-        Notice::Expired { session, previous, gap_ms, since, limit, pruned, way_back } => {
+        Notice::Expired { session, previous, gap_ms, since, limit, like, pruned, way_back } => {
             let (session, gap) = (key(session), duration(l, *gap_ms));
             let back = same_topic(keys, *way_back, *previous);
             let (pruned, why) = (pruned_as_well(l, *pruned), expired(l, &gap, *limit, *since));
-            say!(l, "New session {session}: {why}{pruned}.{back}", "新会话 {session}：{why}{pruned}。{back}")
+            let like = like.map(|like| {
+                let like = keys.of(like);
+                say!(l, " /older takes this message back to {like}.", "输入 /older 可把这条消息带回 {like}。")
+            });
+            let like = like.unwrap_or_default();
+            say!(
+                l,
+                "New session {session}: {why}{pruned}.{like}{back}",
+                "新会话 {session}：{why}{pruned}。{like}{back}"
+            )
         }
         Notice::StartedOver { session, previous, pruned, way_back } => {
             let (session, pruned, back) =
@@ -159,8 +168,8 @@ pub(super) fn notice(keys: &Keys<'_>, notice: &Notice) -> String {
                 None => say!(l, "with all of {parent}", "包含 {parent} 的全部内容"),
             };
             let back = match way_back {
-                WayBack::Open => say!(l, " /undo takes it back.", "输入 /undo 可撤销。"),
-                WayBack::Gone => String::new(),
+                Undoable::Open => say!(l, " /undo takes it back.", "输入 /undo 可撤销。"),
+                Undoable::Gone => String::new(),
             };
             say!(
                 l,
@@ -171,12 +180,12 @@ pub(super) fn notice(keys: &Keys<'_>, notice: &Notice) -> String {
         Notice::Split { session, parent, at, pruned, way_back } => {
             let (session, parent, pruned) = (key(session), key(parent), pruned_as_well(l, *pruned));
             match way_back {
-                WayBack::Gone => say!(
+                Undoable::Gone => say!(
                     l,
                     "Split: new session {session} begins with message {at}{pruned}.",
                     "已拆分：新会话 {session} 从 {at} 号消息开始{pruned}。"
                 ),
-                WayBack::Open => say!(
+                Undoable::Open => say!(
                     l,
                     "Split: new session {session} begins with message {at}, what came before stays in {parent}{pruned}. /undo joins them again.",
                     "已拆分：新会话 {session} 从 {at} 号消息开始，之前的内容留在 {parent}{pruned}。输入 /undo 可重新合并。"
@@ -191,9 +200,9 @@ pub(super) fn notice(keys: &Keys<'_>, notice: &Notice) -> String {
                 "已把 {from} 并入 {into}，没有丢失任何内容。"
             )
         }
-        Notice::Undone { session, from } => {
+        Notice::Undone { session, from, lost } => {
             let session = key(session);
-            match from.as_ref().map(key) {
+            let undone = match from.as_ref().map(key) {
                 Some(from) => say!(
                     l,
                     "Undone: back in {session}. What was said in {from} since then is here too.",
@@ -201,6 +210,17 @@ pub(super) fn notice(keys: &Keys<'_>, notice: &Notice) -> String {
                 ),
                 None => {
                     say!(l, "Undone: {session} has its messages back.", "已撤销：{session} 的消息都回来了。")
+                }
+            };
+            match lost {
+                0 => undone,
+                lost => {
+                    let lost = count(l, *lost, "older session", "个较早的会话");
+                    say!(
+                        l,
+                        "{undone} {lost} deleted then (session.backlog = \"delete\") cannot come back.",
+                        "{undone}当时删除的 {lost}无法恢复（session.backlog = \"delete\"）。"
+                    )
                 }
             }
         }
@@ -238,12 +258,12 @@ pub(super) fn notice(keys: &Keys<'_>, notice: &Notice) -> String {
         Notice::Wished { session, wish } => {
             let session = key(session);
             match wish {
-                Wish::Keep => say!(
+                KeepChoice::Keep => say!(
                     l,
                     "{session} is kept, whatever its age. /session keep N off lets it go.",
                     "{session} 会一直保留。输入 /session keep N off 可取消。"
                 ),
-                Wish::Release => say!(
+                KeepChoice::Release => say!(
                     l,
                     "{session} goes when its time has come, like the others.",
                     "{session} 不再特别保留，到期会像其他会话一样清理。"
@@ -290,27 +310,27 @@ fn expired(l: Language, gap: &str, limit: Limit, since: Since) -> String {
     }
 }
 
-fn question(keys: &Keys<'_>, session: Number, stake: &Stake, older: Option<Number>) -> String {
+fn question(keys: &Keys<'_>, session: Number, stake: &QuestionTopic, older: Option<Number>) -> String {
     let l = keys.language;
     let session = keys.of(session);
     let asked = match stake {
-        Stake::Unclear => {
+        QuestionTopic::Unclear => {
             let unclear = tasks::unclear(l);
             return say!(l, "{unclear} (continue / fresh)", "{unclear}（继续 / 重新开始）");
         }
-        Stake::Unfinished { .. } => {
+        QuestionTopic::Unfinished { .. } => {
             return say!(
                 l,
                 "You have an unfinished task. Would you like to continue or start fresh? (continue / fresh)",
                 "你有一个尚未完成的任务。要继续，还是重新开始？（继续 / 重新开始）"
             );
         }
-        Stake::Topic => say!(
+        QuestionTopic::Topic => say!(
             l,
             "This looks like a new topic. Continue in {session}",
             "这看起来是新话题。在 {session} 里继续"
         ),
-        Stake::Pause { gap_ms } => {
+        QuestionTopic::Pause { gap_ms } => {
             let gap = duration(l, *gap_ms);
             say!(
                 l,
@@ -318,7 +338,7 @@ fn question(keys: &Keys<'_>, session: Number, stake: &Stake, older: Option<Numbe
                 "你在这里的上一条消息是 {gap}前发的。继续这个话题"
             )
         }
-        Stake::Stuck => say!(
+        QuestionTopic::Stuck => say!(
             l,
             "We seem to be stuck. Rephrase it and continue in {session}, or start fresh with a summary",
             "我们好像卡住了。换个说法在 {session} 里继续，还是带着摘要重新开始"
@@ -330,7 +350,9 @@ fn question(keys: &Keys<'_>, session: Number, stake: &Stake, older: Option<Numbe
             "{asked}, start fresh, or go back to {older}? (continue / fresh / older)",
             "{asked}、重新开始，还是回到 {older}？（继续 / 重新开始 / 之前的）"
         ),
-        (None, Stake::Stuck) => say!(l, "{asked}? (continue / fresh)", "{asked}？（继续 / 重新开始）"),
+        (None, QuestionTopic::Stuck) => {
+            say!(l, "{asked}? (continue / fresh)", "{asked}？（继续 / 重新开始）")
+        }
         (None, _) => {
             say!(
                 l,
@@ -342,20 +364,20 @@ fn question(keys: &Keys<'_>, session: Number, stake: &Stake, older: Option<Numbe
 }
 
 /// How to go back, where that is still possible.
-pub(super) fn back(keys: &Keys<'_>, way_back: WayBack, previous: Number) -> String {
+pub(super) fn back(keys: &Keys<'_>, way_back: Undoable, previous: Number) -> String {
     match way_back {
-        WayBack::Open => {
+        Undoable::Open => {
             let previous = keys.of(previous);
             say!(keys.language, " /undo goes back to {previous}.", "输入 /undo 可回到 {previous}。")
         }
-        WayBack::Gone => String::new(),
+        Undoable::Gone => String::new(),
     }
 }
 
 /// How to go on with the session before, if that is still there.
-fn same_topic(keys: &Keys<'_>, way_back: WayBack, previous: Number) -> String {
+fn same_topic(keys: &Keys<'_>, way_back: Undoable, previous: Number) -> String {
     match way_back {
-        WayBack::Open => {
+        Undoable::Open => {
             let previous = keys.of(previous);
             say!(
                 keys.language,
@@ -363,7 +385,7 @@ fn same_topic(keys: &Keys<'_>, way_back: WayBack, previous: Number) -> String {
                 "输入 /undo（或说“同一个话题”）可回到 {previous}。"
             )
         }
-        WayBack::Gone => String::new(),
+        Undoable::Gone => String::new(),
     }
 }
 

@@ -240,7 +240,7 @@ pub fn no_skill(language: Language, word: &str, snapshot: &SkillSnapshot) -> Str
 }
 
 /// Tells that the configuration has no such agent or model.
-pub fn not_configured(language: Language, command: Command, name: &str, known: &[String]) -> String {
+pub(crate) fn not_configured(language: Language, command: Command, name: &str, known: &[String]) -> String {
     let (en, zh) = if command == Command::Model { ("model", "模型") } else { ("agent", "助手") };
     let names = known.join(if language == Language::En { ", " } else { "、" });
     match (language, known.is_empty()) {
@@ -252,7 +252,7 @@ pub fn not_configured(language: Language, command: Command, name: &str, known: &
 }
 
 /// Tells that the persona stays as it is, because the files cannot be taken.
-pub fn persona_refused(language: Language, error: &persona::Error) -> String {
+pub(crate) fn persona_refused(language: Language, error: &persona::Error) -> String {
     match language {
         Language::En => format!("Nothing was changed: {error}."),
         Language::Zh => {
@@ -263,7 +263,7 @@ pub fn persona_refused(language: Language, error: &persona::Error) -> String {
 }
 
 /// Tells that nobody says where skills and persona are.
-pub fn no_host(language: Language) -> String {
+pub(crate) fn no_host(language: Language) -> String {
     match language {
         Language::En => "Nothing was changed: this program was not told where skills and persona are.",
         Language::Zh => "没有改动：本程序不知道技能和人格设定在哪里。",

@@ -5,6 +5,9 @@
 //! of what was said begins with `> `, whatever characters end lines in it. So nothing in it can pass for the host's words.
 
 use super::Language;
+use segue_core::message::Message;
+use segue_core::session::Number;
+use std::borrow::Cow;
 
 /// What a block is about.
 #[derive(Debug, Clone, Copy)]
@@ -38,6 +41,22 @@ pub(crate) fn block(language: Language, about: Block<'_>, quotes: &[Quote<'_>]) 
         lines.extend(quoted_lines(quote.text));
     }
     lines.join("\n")
+}
+
+/// Makes the block of a summary that was carried over from a session.
+pub(crate) fn carry_over(session: Number, text: &str) -> String {
+    let language = Language::of(text);
+    let from = format!("#{session}, {}", speakers(language));
+    block(language, Block::CarryOver, &[Quote { from, text }])
+}
+
+/// Returns what a message says, for whoever is outside: a summary that was carried over is quoted, since it tells what
+/// people said and stands as a message of the host.
+pub fn as_data(message: &Message) -> Cow<'_, str> {
+    match message.carried_from {
+        Some(session) => Cow::Owned(carry_over(session, &message.text)),
+        None => Cow::Borrowed(&message.text),
+    }
 }
 
 fn heading(language: Language, about: Block<'_>) -> String {
@@ -88,7 +107,7 @@ fn plain(line: &str) -> String {
 }
 
 /// Writes a text on one line, without what is not seen and may change how the rest is read.
-pub fn one_line(text: &str) -> String {
+pub(crate) fn one_line(text: &str) -> String {
     let words: Vec<&str> =
         text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|w| !w.is_empty()).collect();
     plain(&words.join(" "))

@@ -2,10 +2,10 @@
 
 use super::say::{say, word};
 use super::{Language, duration, tasks};
-use segue_core::decision::{Action, Alternative, Reason, Tip};
+use segue_core::decision::{Action, Alternative, Counterfactual, Reason};
 use segue_core::evidence::Semantic;
 use segue_core::notice::Since;
-use segue_core::observed::{Ailment, Answer, Share};
+use segue_core::observed::{Answer, ConversationProblem, Share};
 
 /// Tells why something was decided, as a sentence.
 pub fn reason(l: Language, reason: &Reason) -> String {
@@ -181,15 +181,15 @@ pub fn tip(l: Language, alternative: &Alternative) -> String {
         _ => word(l, "the same session", "留在同一个会话"),
     };
     match alternative.tip {
-        Tip::SilenceOver { limit_ms, .. } => {
+        Counterfactual::SilenceOver { limit_ms, .. } => {
             let limit = duration(l, limit_ms);
             say!(l, "After {limit} it would have been {otherwise}.", "如果超过 {limit}，就会{otherwise}。")
         }
-        Tip::SilenceUpTo { limit_ms, .. } => {
+        Counterfactual::SilenceUpTo { limit_ms, .. } => {
             let limit = duration(l, limit_ms);
             say!(l, "Up to {limit} it would have been {otherwise}.", "如果不超过 {limit}，就会{otherwise}。")
         }
-        Tip::BelongsBelow { border, was } => {
+        Counterfactual::BelongsBelow { border, was } => {
             let (border, was) = (percent(l, border), percent(l, was));
             say!(
                 l,
@@ -197,7 +197,7 @@ pub fn tip(l: Language, alternative: &Alternative) -> String {
                 "如果相关度低于 {border}（实际 {was}），就会{otherwise}。"
             )
         }
-        Tip::BelongsFrom { border, was } => {
+        Counterfactual::BelongsFrom { border, was } => {
             let (border, was) = (percent(l, border), percent(l, was));
             say!(
                 l,
@@ -213,11 +213,11 @@ fn percent(l: Language, share: Share) -> String {
     say!(l, "{percent:.0} %", "{percent:.0}%")
 }
 
-fn ailment(l: Language, finding: Ailment) -> &'static str {
+fn ailment(l: Language, finding: ConversationProblem) -> &'static str {
     match finding {
-        Ailment::ErrorLoop => word(l, "the same error again and again", "同一个错误反复出现"),
-        Ailment::Frustration => word(l, "short negative answers in a row", "接连几条简短的否定"),
-        Ailment::Contradiction => word(l, "contradictory answers", "回答前后矛盾"),
-        Ailment::DeadEnd => word(l, "no next step", "没有下一步"),
+        ConversationProblem::ErrorLoop => word(l, "the same error again and again", "同一个错误反复出现"),
+        ConversationProblem::Frustration => word(l, "short negative answers in a row", "接连几条简短的否定"),
+        ConversationProblem::Contradiction => word(l, "contradictory answers", "回答前后矛盾"),
+        ConversationProblem::DeadEnd => word(l, "no next step", "没有下一步"),
     }
 }

@@ -108,5 +108,10 @@ pub fn trouble(l: Language, trouble: Trouble) -> String {
             "Sorry, that did not work. Nothing was changed: please try again.",
             "抱歉，没有成功。没有做任何改动，请再试一次。"
         ),
+        Trouble::Unknown => say!(
+            l,
+            "Sorry, it is not known whether that was done: the store did not answer. /status tells how it is now.",
+            "抱歉，存储没有回应，不知道有没有完成。/status 可以查看现在的情况。"
+        ),
     }
 }

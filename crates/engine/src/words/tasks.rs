@@ -80,7 +80,7 @@ pub fn interrupted(l: Language, said: &[String]) -> String {
 }
 
 /// Asks for a task, after the old one was kept as expired (C-11).
-pub fn lapsed(l: Language, description: &str) -> String {
+pub(crate) fn lapsed(l: Language, description: &str) -> String {
     let name = headline(description, NAME_CHARS_MAX);
     say!(
         l,
@@ -243,7 +243,7 @@ pub(super) fn refusal(keys: &Keys<'_>, refusal: &TaskRefusal) -> String {
         (TaskRefusal::QueueChanged, Language::Zh) => "期间又有新消息，请重新读取队列。".to_owned(),
         (TaskRefusal::NotADescription(why), Language::Zh) => format!("任务描述不合适：{why}。"),
         (TaskRefusal::BadPath(why), Language::Zh) => format!("这个路径不合适：{why}。"),
-        (TaskRefusal::Unfit(why), Language::Zh) => format!("这条记录不合适：{why}。"),
+        (TaskRefusal::ObservationRefusal(why), Language::Zh) => format!("这条记录不合适：{why}。"),
     }
 }
 
@@ -312,7 +312,7 @@ mod tests {
     use super::*;
     use crate::words;
     use segue_core::entry::Seq;
-    use segue_core::notice::{Notice, Stake, WayBack};
+    use segue_core::notice::{Notice, QuestionTopic, Undoable};
     use segue_core::session::Number;
     use segue_core::task::canonical::CommitKind;
     use segue_core::task::commit::CommitId;
@@ -323,7 +323,7 @@ mod tests {
     /// The sentences of 001, as they stand there (C-9, C-11, C-12).
     #[test]
     fn c12_the_texts_are_those_of_001() {
-        let unclear = Notice::Question { session: Number(1), stake: Stake::Unclear, older: None };
+        let unclear = Notice::Question { session: Number(1), stake: QuestionTopic::Unclear, older: None };
         let scope = "agent:main:cli:direct:me".parse().unwrap();
         let line = words::notice(Language::En, &scope, &unclear);
         assert!(line.starts_with("Are you continuing the current task or starting something new?"));
@@ -354,7 +354,7 @@ mod tests {
     fn every_notice_of_a_task_is_told_in_both_languages() {
         let (session, previous) = (Number(2), Number(1));
         let (commit, pruned, gap_ms) = (CommitId(segue_core::digest::Digest::NONE), 1, 8 * 86_400_000);
-        let way_back = WayBack::Open;
+        let way_back = Undoable::Open;
         let scope = "agent:main:cli:direct:me".parse().unwrap();
         for notice in [
             TaskNotice::Started { session, previous, kept: Some(CommitKind::Stale), pruned, way_back },

@@ -2,15 +2,15 @@
 
 use super::*;
 use jiff::civil::date;
-use segue_core::decision::{Action, Alternative, Reason, Tip};
+use segue_core::decision::{Action, Alternative, Counterfactual, Reason};
 use segue_core::digest::Digest;
 use segue_core::entry::Seq;
 use segue_core::evidence::Semantic;
 use segue_core::notice::Limit;
-use segue_core::notice::{Repinned, Reversal, Since, Stake, Summary, WayBack};
-use segue_core::observed::{Ailment, Answer, Share};
+use segue_core::notice::{QuestionTopic, Repinned, Reversal, Since, Summary, Undoable};
+use segue_core::observed::{Answer, ConversationProblem, Share};
 use segue_core::pins::Model;
-use segue_core::retention::{Past, Wish};
+use segue_core::retention::{KeepChoice, Past};
 
 const HOUR: i64 = 3_600_000;
 
@@ -23,8 +23,9 @@ fn notices() -> Vec<Notice> {
         gap_ms,
         since: Since::Message,
         limit,
+        like: None,
         pruned,
-        way_back: WayBack::Open,
+        way_back: Undoable::Open,
     };
     let going =
         |sessions: &[Number], past| Notice::Going { sessions: sessions.to_vec(), past, on: date(2026, 3, 8) };
@@ -42,18 +43,29 @@ fn notices() -> Vec<Notice> {
             gap_ms: 13 * HOUR,
             since: Since::Opening,
             limit: window,
+            like: None,
             pruned: 0,
-            way_back: WayBack::Open,
+            way_back: Undoable::Open,
         },
-        Notice::StartedOver { session: two, previous: one, pruned: 0, way_back: WayBack::Open },
-        Notice::StartedOver { session: two, previous: one, pruned: 1, way_back: WayBack::Gone },
-        Notice::Shifted { session: two, previous: one, like: None, pruned: 0, way_back: WayBack::Open },
+        Notice::Expired {
+            session: Number(3),
+            previous: two,
+            gap_ms: 13 * HOUR,
+            since: Since::Message,
+            limit: window,
+            like: Some(one),
+            pruned: 0,
+            way_back: Undoable::Open,
+        },
+        Notice::StartedOver { session: two, previous: one, pruned: 0, way_back: Undoable::Open },
+        Notice::StartedOver { session: two, previous: one, pruned: 1, way_back: Undoable::Gone },
+        Notice::Shifted { session: two, previous: one, like: None, pruned: 0, way_back: Undoable::Open },
         Notice::Shifted {
             session: Number(3),
             previous: two,
             like: Some(one),
             pruned: 1,
-            way_back: WayBack::Open,
+            way_back: Undoable::Open,
         },
         Notice::Overflowed {
             session: two,
@@ -61,26 +73,26 @@ fn notices() -> Vec<Notice> {
             percent: 97,
             summary: Summary::Carried,
             pruned: 0,
-            way_back: WayBack::Open,
+            way_back: Undoable::Open,
         },
-        Notice::Question { session: one, stake: Stake::Topic, older: None },
-        Notice::Question { session: two, stake: Stake::Topic, older: Some(one) },
-        Notice::Question { session: one, stake: Stake::Pause { gap_ms: 5 * HOUR }, older: None },
-        Notice::Question { session: one, stake: Stake::Stuck, older: None },
+        Notice::Question { session: one, stake: QuestionTopic::Topic, older: None },
+        Notice::Question { session: two, stake: QuestionTopic::Topic, older: Some(one) },
+        Notice::Question { session: one, stake: QuestionTopic::Pause { gap_ms: 5 * HOUR }, older: None },
+        Notice::Question { session: one, stake: QuestionTopic::Stuck, older: None },
         Notice::Stays { session: one },
         Notice::Fresh {
             session: two,
             previous: one,
             summary: Summary::Left,
             pruned: 0,
-            way_back: WayBack::Open,
+            way_back: Undoable::Open,
         },
         Notice::Fresh {
             session: two,
             previous: one,
             summary: Summary::Carried,
             pruned: 2,
-            way_back: WayBack::Gone,
+            way_back: Undoable::Gone,
         },
         Notice::BackTo { session: one, previous: two },
         Notice::Rejoined { session: one, from: two, by: Reversal::User },
@@ -107,13 +119,14 @@ fn notices() -> Vec<Notice> {
         Notice::Cleared { session: one },
         Notice::Resumed { session: one, messages: 1 },
         Notice::Resumed { session: two, messages: 14 },
-        Notice::Forked { session: two, parent: one, at: None, pruned: 0, way_back: WayBack::Open },
-        Notice::Forked { session: two, parent: one, at: Some(Seq(14)), pruned: 1, way_back: WayBack::Open },
-        Notice::Split { session: two, parent: one, at: Seq(14), pruned: 0, way_back: WayBack::Open },
-        Notice::Split { session: two, parent: one, at: Seq(14), pruned: 1, way_back: WayBack::Gone },
+        Notice::Forked { session: two, parent: one, at: None, pruned: 0, way_back: Undoable::Open },
+        Notice::Forked { session: two, parent: one, at: Some(Seq(14)), pruned: 1, way_back: Undoable::Open },
+        Notice::Split { session: two, parent: one, at: Seq(14), pruned: 0, way_back: Undoable::Open },
+        Notice::Split { session: two, parent: one, at: Seq(14), pruned: 1, way_back: Undoable::Gone },
         Notice::Merged { from: two, into: one },
-        Notice::Undone { session: one, from: Some(two) },
-        Notice::Undone { session: one, from: None },
+        Notice::Undone { session: one, from: Some(two), lost: 0 },
+        Notice::Undone { session: one, from: Some(two), lost: 2 },
+        Notice::Undone { session: one, from: None, lost: 0 },
         Notice::Redone { session: two, from: one },
         Notice::Restored { session: two },
         Notice::Renamed { session: two },
@@ -125,8 +138,8 @@ fn notices() -> Vec<Notice> {
         going(&[one, two], Some(Past::Count { limit: 10 })),
         going(&[one, two, Number(3), Number(4)], Some(Past::Size { limit_bytes: 5_000_000 })),
         going(&[one, two, Number(3)], None),
-        Notice::Wished { session: one, wish: Wish::Keep },
-        Notice::Wished { session: one, wish: Wish::Release },
+        Notice::Wished { session: one, wish: KeepChoice::Keep },
+        Notice::Wished { session: one, wish: KeepChoice::Release },
         Notice::Aside,
         Notice::Erased { entries: 1 },
         Notice::Erased { entries: 3 },
@@ -177,10 +190,10 @@ fn reasons() -> Vec<Reason> {
         Reason::WindowAt { percent: 83 },
         Reason::Stuck {
             findings: vec![
-                Ailment::ErrorLoop,
-                Ailment::Frustration,
-                Ailment::Contradiction,
-                Ailment::DeadEnd,
+                ConversationProblem::ErrorLoop,
+                ConversationProblem::Frustration,
+                ConversationProblem::Contradiction,
+                ConversationProblem::DeadEnd,
             ],
         },
         Reason::LikeEarlier { session: Number(2), belongs: Share::new(0.8) },
@@ -199,19 +212,20 @@ fn tips() -> Vec<Alternative> {
     let new = |tip| Alternative { action: Action::New, tip };
     let stay = |tip| Alternative { action: Action::Continue, tip };
     vec![
-        new(Tip::SilenceOver { limit_ms: 12 * HOUR, was_ms: HOUR }),
-        stay(Tip::SilenceUpTo { limit_ms: 12 * HOUR, was_ms: 13 * HOUR }),
-        new(Tip::BelongsBelow { border, was }),
-        stay(Tip::BelongsFrom { border, was }),
+        new(Counterfactual::SilenceOver { limit_ms: 12 * HOUR, was_ms: HOUR }),
+        stay(Counterfactual::SilenceUpTo { limit_ms: 12 * HOUR, was_ms: 13 * HOUR }),
+        new(Counterfactual::BelongsBelow { border, was }),
+        stay(Counterfactual::BelongsFrom { border, was }),
     ]
 }
 
-fn troubles() -> [Trouble; 4] {
+fn troubles() -> [Trouble; 5] {
     [
         Trouble::TooLong { bytes: 2_000_000, bytes_max: 1_048_576 },
         Trouble::Empty,
         Trouble::Busy,
         Trouble::Failed,
+        Trouble::Unknown,
     ]
 }
 
@@ -281,8 +295,9 @@ fn x1_a_rotation_is_announced_in_one_line() {
             gap_ms: 13 * HOUR,
             since: Since::Message,
             limit,
+            like: None,
             pruned: 0,
-            way_back: WayBack::Open,
+            way_back: Undoable::Open,
         };
         for language in [Language::En, Language::Zh] {
             let line = notice(language, &scope, &rotation);

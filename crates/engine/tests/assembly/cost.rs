@@ -4,6 +4,7 @@ use crate::table::{CALM, Table};
 use segue_core::message::{Message, Role};
 use segue_core::session::Title;
 use segue_engine::{Pick, Request};
+use segue_signals::context::{EstimatedTokens, TokenCounter};
 use segue_store::Error;
 use segue_store::conformance::{Call, Hook, Hooked};
 use segue_store::memory::Memory;
@@ -60,6 +61,52 @@ async fn a_reply_that_names_its_session_leads_to_no_reading() {
         }
     }
     assert_eq!(store.hook.0.load(Ordering::Relaxed), 0, "rows were read for thirty warm exchanges");
+}
+
+/// Counts what is counted.
+#[derive(Default)]
+struct CountedBytes(AtomicUsize);
+
+impl TokenCounter for CountedBytes {
+    fn count(&self, text: &str) -> u64 {
+        self.0.fetch_add(text.len(), Ordering::Relaxed);
+        EstimatedTokens.count(text)
+    }
+
+    fn name(&self) -> Option<&'static str> {
+        Some("counted bytes")
+    }
+}
+
+/// Issue 16, row 18: a session that goes on beyond its window, because nothing may move it, costs the same with each
+/// message: nothing is read again, and no more is counted than at the beginning.
+#[tokio::test]
+async fn a_full_window_that_nothing_may_move_costs_no_more_with_each_message() {
+    let store = Arc::new(Hooked::new(Arc::new(Memory::default()), Counting::default()));
+    let counter = Arc::new(CountedBytes::default());
+    let table = Table::on(store.clone(), &format!("context.window = 1000\n{CALM}")).await;
+    let mut table = table.counting(counter.clone());
+    let mut costs = Vec::new();
+    for n in 0..400 {
+        store.hook.0.store(0, Ordering::Relaxed);
+        counter.0.store(0, Ordering::Relaxed);
+        let heard = table.say(Role::User, format!("how does part {n:03} of the sourdough recipe go?")).await;
+        let reply = Message::text(format!("part {n:03} is about the dough and the oven"));
+        table.reply(heard.session, reply).await;
+        costs.push((store.hook.0.load(Ordering::Relaxed), counter.0.load(Ordering::Relaxed)));
+    }
+    let window = table.engine.context(&table.scope).await.unwrap();
+    assert!(window.older > 300, "the window is long full: {}", window.older);
+    let early: Vec<_> = costs[2..12].to_vec();
+    let late = &costs[costs.len() - 100..];
+    let most = |costs: &[(usize, usize)]| costs.iter().map(|(_, bytes)| *bytes).max().unwrap();
+    assert_eq!(late.iter().map(|(rows, _)| rows).sum::<usize>(), 0, "rows were read");
+    assert!(
+        most(late) <= 2 * most(&early),
+        "counted {} bytes, and {} at the beginning",
+        most(late),
+        most(&early)
+    );
 }
 
 /// So do requests that do nothing to what was said: a title, a control model, a session that is kept.

@@ -10,7 +10,7 @@ use segue_store::memory::Memory;
 use std::sync::Arc;
 
 /// A conversation about bread that nobody would take for anything else.
-const BREAD: &str = "10:00 user: how long should sourdough bread rise before I bake it?
+pub(super) const BREAD: &str = "10:00 user: how long should sourdough bread rise before I bake it?
     10:00:10 assistant: Sourdough bread dough should rise four to six hours at room temperature before baking.
     10:01 user: and what temperature should the oven be for the sourdough loaf?
     10:01:10 assistant: Heat the oven to 230 degrees and bake the loaf in a closed pot for the first half.
@@ -18,10 +18,10 @@ const BREAD: &str = "10:00 user: how long should sourdough bread rise before I b
     10:02:10 assistant: A little flour on the bowl is enough; sticky sourdough dough is normal.";
 
 /// A message about something else altogether.
-const SHIFT: &str =
+pub(super) const SHIFT: &str =
     "my laptop does not boot since the last kernel update, grub shows error unknown filesystem";
 
-async fn after_bread(settings: &str, script: &str) -> Stage {
+pub(super) async fn after_bread(settings: &str, script: &str) -> Stage {
     play(settings, &format!("{BREAD}\n{script}")).await
 }
 

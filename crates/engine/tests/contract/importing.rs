@@ -77,3 +77,16 @@ async fn x12_what_is_known_in_the_middle_is_left_alone() {
     assert_eq!(stage.texts(2).await.len(), 999);
     stage.verify().await;
 }
+
+/// Found by the random model: the first session of a scope counted as its own if it was imported, and so the backlog could
+/// delete it.
+#[tokio::test]
+async fn p8_a_conversation_that_is_imported_into_an_empty_scope_is_never_deleted_by_the_backlog() {
+    let settings = "[session]\nbacklog = 'delete'\nbacklog_limit = 2";
+    let mut stage = stage_on(Arc::new(Memory::default()), settings).await;
+    let mut conversation = long();
+    conversation.messages.truncate(3);
+    stage.engine.import(&stage.scope, conversation).await.unwrap();
+    stage.play("10:00 user: /new\n10:01 user: /new\n10:02 user: /new\n10:03 user: /new").await;
+    assert_eq!(stage.texts(1).await.len(), 3);
+}

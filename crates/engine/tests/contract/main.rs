@@ -8,6 +8,8 @@ mod lifecycle;
 mod memory;
 mod navigation;
 mod nothing_lost;
+mod offers;
+mod outcomes;
 mod promises;
 mod recall;
 mod retention;

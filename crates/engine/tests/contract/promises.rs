@@ -2,6 +2,7 @@
 
 use super::script::{config, stage_on};
 use segue_core::Timestamp;
+use segue_core::decision::Action;
 use segue_core::message::{Message, MessageId, Role, ToolCall};
 use segue_engine::route::Address;
 use segue_engine::{Delivery, Engine, Error, Inbound, Outcome, Target};
@@ -70,9 +71,36 @@ async fn x7_the_same_id_with_another_text_is_kept() {
     }
     assert_eq!(say("bake at 220 degrees").await.unwrap().delivery, Delivery::Again);
     assert_eq!(say("bake at 200 degrees").await.unwrap().delivery, Delivery::Again);
+    // The same words of another role are another message.
+    let scope = say("bake at 200 degrees").await.unwrap().scope;
+    let id = Some(MessageId("9".to_owned()));
+    for role in [Role::Assistant, Role::System] {
+        let message = Message { message_id: id.clone(), ..Message::text("at 220") };
+        let to = Target::Scope(scope.clone());
+        let inbound = Inbound { at: at("2026-03-01T10:00:00Z"), to, role, message, session: None };
+        assert_eq!(stage.engine.receive(inbound).await.unwrap().delivery, Delivery::First, "{role}");
+    }
     let command = say("/new").await.unwrap();
     assert_eq!((command.delivery, command.session.0), (Delivery::First, 2));
     assert_eq!(say("/new").await.unwrap().session.0, 2);
+}
+
+/// Row 2: under the id of a deleted message nothing is dropped in silence: it is refused with a word.
+#[tokio::test]
+async fn x7_the_id_of_a_deleted_message_is_refused_with_a_word() {
+    let stage = stage_on(Arc::new(Memory::default()), "").await;
+    let say = |id: &'static str, text: &'static str| {
+        stage.engine.receive(from(Address::direct("telegram", "1"), None, id, text))
+    };
+    say("5", "bake at 200 degrees").await.unwrap();
+    say("6", "/new").await.unwrap();
+    say("7", "/session delete 1").await.unwrap();
+    for text in ["bake at 220 degrees", "bake at 200 degrees"] {
+        let refused = say("5", text).await.unwrap();
+        assert_eq!((refused.action, refused.delivery), (Action::Refused, Delivery::Again));
+        assert!(refused.reply.as_deref().is_some_and(|word| word.contains("was deleted")), "{refused:?}");
+        assert!(!refused.wants_reply());
+    }
 }
 
 /// Row 13: a stamp more than a day ahead of the host's clock is kept as given, and not believed.
@@ -96,7 +124,9 @@ async fn a_stamp_far_ahead_does_not_stop_the_clock_of_a_scope() {
 #[tokio::test]
 async fn x9_a_blank_peer_is_refused() {
     let stage = stage_on(Arc::new(Memory::default()), "").await;
-    for address in [Address::direct("telegram", "  "), Address::group("telegram", "\t")] {
+    let blank =
+        [Address::direct("telegram", "  "), Address::group("telegram", "\t"), Address::group("telegram", "")];
+    for address in blank {
         let refused = stage.engine.receive(from(address, None, "1", "hello")).await.unwrap_err();
         assert!(matches!(refused, Error::BlankPeer { .. }));
         assert!(refused.to_string().contains("session.blank_peer"), "{refused}");
@@ -146,6 +176,23 @@ async fn an_outcome_tells_the_host_what_to_do() {
     assert_eq!(new.say().as_deref(), Some("Started new session: #3"));
     assert!(!stage.say("16:03 user: /status").await.say().unwrap().contains("agent:main"));
     assert!(!stage.say("16:03 user: /nothing").await.wants_reply());
+}
+
+/// What is shown names sessions by their numbers, and changes no word because the scope's key stands in it.
+#[tokio::test]
+async fn what_is_shown_is_not_damaged_by_a_short_key() {
+    let stage = stage_on(Arc::new(Memory::default()), "").await;
+    let scope: segue_core::scope::Key = "s".parse().unwrap();
+    let receive = async |text: &str| {
+        let inbound = Inbound::user(scope.clone(), at("2026-03-01T10:00:00Z"), text);
+        stage.engine.receive(inbound).await.unwrap()
+    };
+    receive("The best sessions are short").await;
+    assert_eq!(receive("/new").await.say().as_deref(), Some("Started new session: #2"));
+    let listed = receive("/session list").await;
+    assert_eq!(listed.say(), listed.reply);
+    let helped = receive("/help").await;
+    assert_eq!(helped.say(), helped.reply);
 }
 
 /// A second delivery is to be answered only if the first was not.

@@ -278,6 +278,26 @@ async fn m_d2_messages_are_embedded_once() {
     assert_eq!((&again[..3], &again[3..]), (&marked[..3], &made[3..]));
 }
 
+/// M-D2: messages are embedded in the background, while people talk, so that the first recall need not.
+#[tokio::test]
+async fn m_d2_messages_are_embedded_while_people_talk() {
+    let folder = tempfile::tempdir().unwrap();
+    let sqlite = Arc::new(Sqlite::open(&folder.path().join("segue.db")).unwrap());
+    let stage = stage_on(sqlite.clone(), "").await;
+    for minute in 0..20 {
+        let at = format!("2026-03-01T10:{minute:02}:00Z").parse().unwrap();
+        let text = format!("The {minute}. harbour has a crane of its own");
+        stage.engine.receive(Inbound::user(stage.scope.clone(), at, text)).await.unwrap();
+    }
+    let embeddings = sqlite.embeddings().unwrap();
+    let embedded = async {
+        while embeddings.tail(&stage.scope, Seq::ZERO, 100).await.unwrap().is_empty() {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(std::time::Duration::from_secs(60), embedded).await.unwrap();
+}
+
 /// M-D2: a question may name a day, and what was said then comes first.
 #[tokio::test]
 async fn m_d2_a_question_may_name_a_day() {

@@ -30,7 +30,8 @@ fn day(days: i64, hour: i64) -> Timestamp {
 
 async fn retain(stage: &Stage, at: Timestamp) -> (Vec<u32>, Vec<u32>, Vec<u32>) {
     let Retained { goes, announced, stays, .. } = stage.engine.retain(&stage.scope, at).await.unwrap();
-    let numbers = |list: Vec<segue_engine::retention::Going>| list.iter().map(|g| g.session.0).collect();
+    let numbers =
+        |list: Vec<segue_engine::retention::DeletionCandidate>| list.iter().map(|g| g.session.0).collect();
     (numbers(goes), numbers(announced), stays.iter().map(|n| n.0).collect())
 }
 

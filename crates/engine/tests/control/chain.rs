@@ -2,7 +2,7 @@
 
 use super::config;
 use segue_engine::config::Config;
-use segue_engine::control::{Chain, Source};
+use segue_engine::control::{Chain, NamedBy};
 
 const MODELS: &str = "
     [models.a]
@@ -22,7 +22,7 @@ fn with(text: &str) -> Config {
 
 /// Writes a chain as `model<source`.
 fn links(chain: &Chain) -> Vec<String> {
-    let name = |source: Source| serde_json::to_value(source).unwrap().as_str().unwrap().to_owned();
+    let name = |source: NamedBy| serde_json::to_value(source).unwrap().as_str().unwrap().to_owned();
     chain.links().map(|link| format!("{}<{}", link.model.name(), name(link.source))).collect()
 }
 

@@ -5,7 +5,7 @@ use super::{ask, at, case, chain_of, config, model, small};
 use rstest::rstest;
 use segue_engine::config::ControlModel;
 use segue_engine::control::breaker::REST_MS;
-use segue_engine::control::{Consulted, Control, Failure, Source, prompt};
+use segue_engine::control::{Consulted, Control, Failure, NamedBy, prompt};
 use segue_engine::models;
 use segue_engine::models::Usage;
 
@@ -17,7 +17,7 @@ fn failures(consulted: &Consulted) -> Vec<Failure> {
 fn assert_builtin(consulted: &Consulted) {
     assert_eq!(consulted.belongs, None);
     assert_eq!(consulted.answered_by.model, ControlModel::Builtin);
-    assert_eq!(consulted.source(), Source::Builtin);
+    assert_eq!(consulted.source(), NamedBy::Builtin);
 }
 
 #[rstest]
@@ -35,7 +35,7 @@ async fn a_good_answer_counts(#[case] verdict: &str, #[case] confidence: f64, #[
     }
     // "Unsure" is an answer too: nobody else is asked.
     assert_eq!(consulted.answered_by.model, ControlModel::Named("small".into()));
-    assert_eq!(consulted.source(), Source::Defaults);
+    assert_eq!(consulted.source(), NamedBy::Defaults);
     assert!(consulted.attempts.is_empty());
     assert_eq!(consulted.usage, Usage { tokens_in: 200, tokens_out: 10 });
     assert!((consulted.cost.unwrap() - 0.00012).abs() < 1e-12);
@@ -61,7 +61,7 @@ async fn the_hash_is_that_of_the_bytes_that_were_sent() {
     assert!(!record.contains("bread") && !record.contains("oven"));
 }
 
-/// Everything that can go wrong, twice, ends at the built-in classifier.
+/// Everything that can go wrong, twice, ends at the built-in judgement.
 #[rstest]
 #[case::broken_json(Reply::Says("{\"verdict\":".into()), "answer")]
 #[case::wrong_schema(Reply::Says("{\"answer\":\"new\"}".into()), "answer")]
@@ -174,7 +174,7 @@ async fn m_c3_the_next_model_answers_when_the_first_fails() {
     let consulted = ask(&config).await;
     assert_eq!(consulted.belongs, Some(0.2));
     assert_eq!(consulted.answered_by.model, ControlModel::Named("b".into()));
-    assert_eq!(consulted.source(), Source::Fallback);
+    assert_eq!(consulted.source(), NamedBy::Fallback);
     let status = Failure::Call(models::Failure::Status(503));
     assert_eq!(failures(&consulted), [Failure::NotThere, status, status]);
 }

@@ -15,7 +15,7 @@ use jiff::tz::TimeZone;
 use segue_core::Timestamp;
 use segue_core::message::Role;
 use segue_engine::config::{Config, Layer, Origin};
-use segue_engine::control::{Case, Chain, Consulted, Control, Line};
+use segue_engine::control::{Case, Chain, Consulted, Control, RecentMessage};
 
 /// Reads a configuration.
 fn config(text: &str) -> Config {
@@ -40,9 +40,9 @@ fn at(ms: i64) -> Timestamp {
     Timestamp::from_millisecond(1_700_000_000_000 + ms).unwrap()
 }
 
-const RECENT: &[Line<'_>] = &[
-    Line { role: Role::User, text: "How do I bake bread?" },
-    Line { role: Role::Assistant, text: "Mix flour, water, salt and yeast." },
+const RECENT: &[RecentMessage<'_>] = &[
+    RecentMessage { role: Role::User, text: "How do I bake bread?" },
+    RecentMessage { role: Role::Assistant, text: "Mix flour, water, salt and yeast." },
 ];
 
 fn case(message: &str) -> Case<'_> {

@@ -1,4 +1,4 @@
-//! The control model on the road of a message: it helps where the classifier abstains, and never blocks, never moves a
+//! The control model on the road of a message: it helps where the judgement is not sure, and never blocks, never moves a
 //! session by failing, never obeys a message (M-C1 to M-C5, X-5).
 
 use crate::config;
@@ -16,7 +16,7 @@ const TALK: [(&str, &str); 2] = [
     ("does the bread dough need more flour if it sticks?", "A little is enough; sticky dough is normal."),
 ];
 
-/// A message about which the classifier abstains, so that a model is asked; a test says so.
+/// A message about which the judgement is not sure, so that a model is asked; a test says so.
 const DOUBTFUL: &str = "which oven is good for a small flat";
 
 async fn engine(settings: &str) -> Engine {
@@ -56,9 +56,9 @@ fn observed(outcome: &Outcome) -> &Observed {
     outcome.observed.as_deref().unwrap()
 }
 
-/// Without a model the classifier abstains here: that is what makes the other tests mean something.
+/// Without a model the judgement is not sure here: that is what makes the other tests mean something.
 #[tokio::test]
-async fn the_classifier_abstains_about_it() {
+async fn the_judgement_is_not_sure_about_it() {
     let outcome = talk(&engine("").await, DOUBTFUL).await;
     assert_eq!(observed(&outcome).meaning.band, Semantic::Medium, "{:?}", observed(&outcome));
     let helped = observed(&outcome).model.as_ref().unwrap();
@@ -140,7 +140,7 @@ async fn x5_the_decision_never_follows_an_injection() {
     assert!(obedient.requests().is_empty(), "it was not asked");
 }
 
-/// Called only when the classifier abstains and the policy allows it.
+/// Called only when the judgement is not sure and the policy allows it.
 #[tokio::test]
 async fn nobody_is_asked_without_need() {
     let endpoint = Endpoint::new([Reply::verdict("new", 1.0)]).await;

@@ -114,8 +114,15 @@ async fn x11_a_persons_title_is_never_overwritten() {
     };
     engine.request(&scope(), engine.now(), &Request::Name(late, Vec::new())).await.unwrap();
     assert_eq!(title(&engine, 1).await.0, "My bread");
-    assert!(!engine.state(&scope()).await.unwrap().extras.names.contains_key(&Number(1)));
+    let state = engine.state(&scope()).await.unwrap();
+    assert_eq!(state.sessions.get(&Number(1)).unwrap().upkeep.name, None);
     verify(&engine).await;
+}
+
+/// Where the title of any session stands that a model made.
+async fn name(engine: &Engine) -> Option<segue_core::title::Name> {
+    let state = engine.state(&scope()).await.unwrap();
+    state.sessions.values().find_map(|session| session.upkeep.name)
 }
 
 /// a session that is twice as long is named again.
@@ -154,7 +161,7 @@ async fn x11_a_models_title_goes_with_the_words_it_was_made_of() {
         engine.request(&scope(), engine.now(), &Request::Erase(vec![first])).await.unwrap();
         let log = engine.store().tail(&scope(), Seq::ZERO, 1_000).await.unwrap();
         assert!(log.iter().all(|record| !format!("{:?}", record.bytes).contains("that rises")));
-        assert!(engine.state(&scope()).await.unwrap().extras.names.is_empty());
+        assert_eq!(name(&engine).await, None);
         verify(&engine).await;
     }
     // What was split off since is of another session, and still in the title.
@@ -164,7 +171,7 @@ async fn x11_a_models_title_goes_with_the_words_it_was_made_of() {
     say(&split, 4, "/session resume 1").await;
     split.request(&scope(), split.now(), &Request::Split(first)).await.unwrap();
     split.request(&scope(), split.now(), &Request::Erase(vec![first])).await.unwrap();
-    assert!(split.state(&scope()).await.unwrap().extras.names.is_empty());
+    assert_eq!(name(&split).await, None);
     verify(&split).await;
     let engine = engine(&endpoint).await;
     talk(&engine).await;
@@ -193,7 +200,7 @@ async fn x11_no_title_is_made_of_what_was_erased_meanwhile() {
     assert_eq!(titling.unwrap(), Titling { asked: 1, named: 0 });
     let log = engine.store().tail(&scope(), Seq::ZERO, 1_000).await.unwrap();
     assert!(log.iter().all(|record| !format!("{:?}", record.bytes).contains("that rises")));
-    assert!(engine.state(&scope()).await.unwrap().extras.names.is_empty());
+    assert_eq!(name(&engine).await, None);
     // It is named again, of what is left.
     assert_eq!(engine.name_sessions(&scope()).await.unwrap(), Titling { asked: 1, named: 1 });
     assert!(!endpoint.requests()[1].body.contains("rise before"), "what was erased is not shown");

@@ -154,3 +154,66 @@ async fn x17_carried_summaries_go_after_undo_merge_fork_and_delete() {
         verify(&engine).await;
     }
 }
+
+/// What is kept beside the log of what was said goes with sessions that are dropped, whoever drops them.
+#[tokio::test]
+async fn x17_kept_answers_go_with_sessions_that_are_pruned() {
+    for how in ["backlog", "prune"] {
+        let folder = tempfile::tempdir().unwrap();
+        let location = Location::Sqlite(folder.path().join("segue.db"));
+        let backlog = if how == "backlog" { 1 } else { 9 };
+        let config = format!(
+            "lifecycle.auto_route = 'never'\nsession.backlog = 'delete'\nsession.backlog_limit = {backlog}"
+        );
+        let engine = engine(&location, &config).await;
+        say(&engine, "the SECRETFIRST").await;
+        let key = values::words_key(&ME.parse().unwrap(), "1");
+        engine.store().put_value(values::WORDS, Value::new(key, "a SECRETVALUE")).await.unwrap();
+        say(&engine, "/new").await;
+        say(&engine, "what is kept").await;
+        if how == "prune" {
+            let keep = Request::Prune(segue_core::policy::Backlog::new(1).unwrap());
+            engine.request(&ME.parse().unwrap(), AT.parse().unwrap(), &keep).await.unwrap();
+        }
+        // What a boundary deletes is purged later: at the next start, or by a worker.
+        assert!(engine.purge().await);
+        assert_eq!(found(folder.path(), "SECRET"), Vec::<String>::new(), "{how}");
+        verify(&engine).await;
+    }
+}
+
+/// A persona has a file about the person. It goes with them, and the session goes on without.
+#[tokio::test]
+async fn x17_the_persona_of_a_person_goes_with_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let home = tempfile::tempdir().unwrap();
+    std::fs::write(home.path().join("USER.md"), "Her name is SECRETANN.").unwrap();
+    std::fs::write(home.path().join("SOUL.md"), "Be kind.").unwrap();
+    for location in places(folder.path()) {
+        // A new session would read the folder anew, which is the person's own.
+        let layer = Layer::toml(Origin::Workspace("t.toml".into()), "lifecycle.auto_route = 'never'");
+        let config = Config::load(vec![layer], &TimeZone::UTC).unwrap();
+        let host = segue_engine::pins::Folders {
+            persona: home.path().to_owned(),
+            roots: segue_engine::skills::Roots::default(),
+            around: Arc::new(segue_engine::skills::Surroundings::default),
+        };
+        let engine = Engine::open(location.open().unwrap(), config).await.unwrap().with_host(Arc::new(host));
+        say(&engine, "hello there").await;
+        std::fs::write(home.path().join("USER.md"), "Her name is SECRETANN, and she has a dog.").unwrap();
+        say(&engine, "/reload_persona").await;
+        assert!(!found(folder.path(), "SECRETANN").is_empty(), "it is there before");
+        let found_of = engine.to_erase_of("cli:me").await.unwrap();
+        for (scope, entries) in &found_of.entries {
+            engine.erase_unpurged(scope, entries).await.unwrap();
+        }
+        assert!(engine.purge().await);
+        assert_eq!(found(folder.path(), "SECRETANN"), Vec::<String>::new());
+        verify(&engine).await;
+        say(&engine, "still here").await;
+        let scope: Key = ME.parse().unwrap();
+        let context = engine.context(&scope).await.unwrap();
+        assert!(context.front.iter().all(|front| !front.text.contains("SECRETANN")));
+        verify(&engine).await;
+    }
+}

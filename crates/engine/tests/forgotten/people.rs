@@ -156,3 +156,60 @@ async fn only_moderators_delete_sessions_in_a_group() {
         assert!(!place.holds("ANNSECRET"), "one's own scope is one's own");
     }
 }
+
+/// Issue 16: where several people share a scope that is no group, nobody deletes what somebody else said.
+#[tokio::test]
+async fn nobody_deletes_what_somebody_else_said() {
+    for moderators in ["[]", "['telegram:222']"] {
+        let place = Place::new(&format!("session.dm_scope = 'main'\ngroups.moderators = {moderators}")).await;
+        let (ann, bob) = (Address::direct("telegram", "111"), Address::direct("telegram", "222"));
+        place.say(&ann, None, "ANNSECRET").await;
+        place.say(&ann, None, "/new").await;
+        place.say(&bob, None, "BOBSECRET").await;
+        place.say(&bob, None, "/new").await;
+        place.say(&bob, None, "/session delete 1").await;
+        let is_moderator = moderators != "[]";
+        assert_eq!(!place.holds("ANNSECRET"), is_moderator, "{moderators}");
+        place.say(&bob, None, "/session delete 2").await;
+        assert!(!place.holds("BOBSECRET"), "one's own words are one's own");
+    }
+    // A host that names nobody has one person as far as anybody can tell.
+    let place = Place::new("").await;
+    let say = async |text: &str| {
+        let scope = "my-scope".parse().unwrap();
+        place.engine.receive(Inbound::user(scope, AT.parse().unwrap(), text)).await.unwrap()
+    };
+    say("OWNSECRET").await;
+    say("/new").await;
+    say("/session delete 1").await;
+    assert!(!place.holds("OWNSECRET"));
+}
+
+/// A key that the host made may be the person's own name; what nobody can tell of others is told.
+#[tokio::test]
+async fn x17_a_person_is_found_under_a_key_of_the_host() {
+    let place = Place::new("session.identity_links = { ann = ['telegram:111'] }").await;
+    for (scope, text) in [("ann", "ANNSECRET"), ("telegram:111", "ANNADDRESS"), ("conv-7", "by whom?")] {
+        let inbound = Inbound::user(scope.parse().unwrap(), AT.parse().unwrap(), text);
+        place.engine.receive(inbound).await.unwrap();
+    }
+    assert_eq!(place.erase("ann").await, 1, "what is said under another key may be anybody's");
+    assert!(!place.holds("ANNSECRET") && !place.holds("ANNADDRESS") && place.holds("by whom?"));
+}
+
+/// The name of a control model is kept for good: nothing but a name of the configuration is taken.
+#[tokio::test]
+async fn x17_a_control_model_is_one_of_the_configuration() {
+    let models = "models.small.base_url = 'http://localhost:1/v1'\nmodels.small.model = 'm'";
+    let place = Place::new(models).await;
+    let me = Address::direct("telegram", "111");
+    place.say(&me, None, "hello").await;
+    place.say(&me, None, "/control 我的密码是CONTROLSECRET").await;
+    place.say(&me, None, "/control small").await;
+    place.say(&me, None, "/control builtin").await;
+    let scope = "agent:main:telegram:direct:111".parse().unwrap();
+    let state = place.engine.state(&scope).await.unwrap();
+    assert_eq!(state.extras.control_models.values().collect::<Vec<_>>(), ["builtin"]);
+    place.erase("telegram:111").await;
+    assert!(!place.holds("CONTROLSECRET"));
+}

@@ -4,7 +4,7 @@ use crate::world::on_each;
 use segue_core::decide::TaskVerb;
 use segue_core::entry::{Body, Seq};
 use segue_core::refusal::Refusal;
-use segue_core::task::blob::Kept;
+use segue_core::task::blob::StoredContent;
 use segue_core::task::node::{Edge, EdgeLabel, NodeId};
 use segue_core::task::observation::Observation;
 use segue_core::task::refusal::TaskRefusal;
@@ -77,7 +77,7 @@ fn c6_fifty_megabytes_of_output_are_bounded() {
         let Observation::Command { output: kept, .. } = observing.observation else { panic!("no command") };
         assert_eq!(kept.bytes, 50 << 20);
         assert_eq!(kept.hash, segue_core::digest::Digest::of_body(&output));
-        assert!(matches!(kept.kept, Kept::Ends { .. }));
+        assert!(matches!(kept.kept, StoredContent::Ends { .. }));
         assert!(format!("{record:?}").len() < 200 << 10);
     });
 }

@@ -13,8 +13,8 @@ use serde::Serialize;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-/// How many sessions a small scope has.
-const SMALL: u32 = 10;
+/// How many sessions a small scope has, and how many of them are forks.
+const SMALL: (u32, u32) = (10, 2);
 
 /// How often each thing is done; the median counts.
 const TIMES: usize = 41;
@@ -42,7 +42,7 @@ pub async fn run(common: &Common, options: &Flat) -> anyhow::Result<()> {
 async fn measure(common: &Common, options: &Flat, place: PathBuf) -> anyhow::Result<Vec<Cost>> {
     let store = Location::Sqlite(place).open()?;
     let engine = Engine::open(store, config(common, &[("lifecycle.auto_route", "never")])?).await?;
-    let small = fill(&engine, "agent:main:cli:direct:small", SMALL, SMALL).await?;
+    let small = fill(&engine, "agent:main:cli:direct:small", SMALL.0, SMALL.1).await?;
     let large = fill(&engine, "agent:main:cli:direct:large", options.sessions, options.forks).await?;
     let (small, large) = (costs(&engine, &small).await?, costs(&engine, &large).await?);
     let cost = |((what, small), (_, large)): ((&'static str, Duration), (&'static str, Duration))| Cost {
@@ -54,16 +54,16 @@ async fn measure(common: &Common, options: &Flat, place: PathBuf) -> anyhow::Res
     Ok(small.into_iter().zip(large).map(cost).collect())
 }
 
-/// Makes a scope with so many sessions, of which some are forks of the first.
+/// Makes a scope with so many sessions, of which some are forks: half of the first session, half of the fork before, in a chain.
 async fn fill(engine: &Engine, scope: &str, sessions: u32, forks: u32) -> anyhow::Result<Key> {
     let scope: Key = scope.parse()?;
     for n in 0..sessions.saturating_sub(forks) {
         let message = Message::text(format!("this is what session {n} is about"));
         engine.request(&scope, engine.now(), &Request::New(Some(message))).await?;
     }
-    for _ in 0..forks {
-        let first = Pick::Numbered(Number::FIRST);
-        engine.request(&scope, engine.now(), &Request::Fork(first, None)).await?;
+    for n in 0..forks {
+        let of = if n < forks / 2 { Pick::Numbered(Number::FIRST) } else { Pick::Latest };
+        engine.request(&scope, engine.now(), &Request::Fork(of, None)).await?;
     }
     Ok(scope)
 }

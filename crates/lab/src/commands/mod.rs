@@ -1,11 +1,13 @@
 //! One file per command.
 
-pub mod classifier;
+pub mod costs;
 pub mod decisions;
 pub mod flat;
 pub mod node;
+pub mod numbers;
 pub mod quality;
 pub mod recall;
+pub mod throughput;
 pub mod torture;
 pub mod train;
 

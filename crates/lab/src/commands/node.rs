@@ -25,8 +25,9 @@ impl Clock for Shifted {
 }
 
 pub async fn run(common: &Common, options: &Node) -> anyhow::Result<()> {
-    // Nothing is judged: messages and commands are enough for the store.
-    let config = super::config(common, &[("lifecycle.auto_route", "never")])?;
+    // Unless it is asked for nothing is judged: messages and commands are enough for the store.
+    let never = [("lifecycle.auto_route", "never")];
+    let config = super::config(common, if options.judge { &[] } else { &never })?;
     let store = options.store.parse::<Location>()?.open()?;
     let clock = Arc::new(Shifted(SignedDuration::from_secs(options.ahead)));
     // A database that is not there yet is waited for, as a supervisor would start the node again.

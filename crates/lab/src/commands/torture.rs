@@ -3,9 +3,9 @@
 use crate::args::{Common, Torture};
 use crate::torture::check::check;
 use crate::torture::clients::{scope, talk};
-use crate::torture::faults::{Done, Kind, Pace, hurt};
-use crate::torture::history::{History, Operation, Told};
-use crate::torture::nodes::Cluster;
+use crate::torture::faults::{Done, Kind, Loss, Pace, hurt};
+use crate::torture::history::{ClientOutcome, History, Operation};
+use crate::torture::nodes::{Cluster, Commands, Judging, Wiring};
 use anyhow::bail;
 use segue_store::Location;
 use serde_json::{Value, json};
@@ -20,11 +20,22 @@ use tokio::task::JoinSet;
 const SHOWN_MAX: usize = 20;
 
 pub async fn run(common: &Common, options: &Torture) -> anyhow::Result<()> {
-    if options.faults.contains(&Kind::Disk) && options.disk_command.is_none() {
-        bail!("disk needs --disk-command");
+    for (kind, command, option) in [
+        (Kind::Disk, &options.disk_command, "disk needs --disk-command"),
+        (Kind::Primary, &options.primary_command, "primary needs --primary-command"),
+        (Kind::Restart, &options.restart_command, "restart needs --restart-command"),
+    ] {
+        if options.store.is_some() && options.faults.contains(&kind) && command.is_none() {
+            bail!("{option} on a database that is not its own");
+        }
     }
-    let (primary, disk) = (options.primary_command.clone(), options.disk_command.clone());
-    let cluster = Cluster::start(options.store.as_deref(), options.nodes, primary, disk)?;
+    let commands = Commands {
+        primary: options.primary_command.clone(),
+        restart: options.restart_command.clone(),
+        disk: options.disk_command.clone(),
+    };
+    let cluster =
+        Cluster::start(options.store.as_deref(), options.nodes, commands, Wiring::Proxied, Judging::Off)?;
     let cluster = Arc::new(cluster);
     cluster.ready().await?;
     let (history, stopped) = (Arc::new(History::default()), Arc::new(AtomicBool::new(false)));
@@ -48,6 +59,9 @@ pub async fn run(common: &Common, options: &Torture) -> anyhow::Result<()> {
     let operations = history.all();
     let scopes: Vec<String> = (0..options.scopes).map(scope).collect();
     let mut wrong = cluster.differences(&scopes).await?;
+    cluster.restart_all()?;
+    cluster.ready().await?;
+    wrong.extend(cluster.differences(&scopes).await?);
     let store = cluster.store.parse::<Location>()?.open()?;
     wrong.extend(check(store.as_ref(), &operations).await?);
     if let Some(path) = &options.history {
@@ -70,17 +84,19 @@ fn tell(
     done: &Done,
     wrong: &[String],
 ) -> anyhow::Result<()> {
-    let mut told: BTreeMap<Told, usize> = BTreeMap::new();
+    let mut told: BTreeMap<ClientOutcome, usize> = BTreeMap::new();
+    let mut asked: BTreeMap<&str, usize> = BTreeMap::new();
     for operation in operations {
         *told.entry(operation.told).or_default() += 1;
+        *asked.entry(operation.action.name(&operation.text)).or_default() += 1;
     }
-    let gaps = gaps_ms(operations, &done.primaries_us);
+    let gaps: Vec<u64> = done.losses.iter().map(|loss| without_service_ms(operations, loss)).collect();
+    let mut sorted = gaps.clone();
+    sorted.sort_unstable();
     let figures: Value = json!({
         "nodes": options.nodes, "clients": options.clients, "scopes": options.scopes, "minutes": options.minutes,
-        "seed": options.seed, "operations": operations.len(), "told": told, "faults": done.counts,
-        "without_service_ms": {
-            "median": gaps.get(gaps.len() / 2), "longest": gaps.last(), "of": gaps.len(),
-        },
+        "seed": options.seed, "operations": operations.len(), "asked": asked, "told": told, "faults": done.counts,
+        "without_service_ms": { "median": sorted.get(sorted.len() / 2), "longest": sorted.last(), "each": gaps },
         "violations": wrong.len(), "shown": wrong.iter().take(SHOWN_MAX).collect::<Vec<_>>(),
     });
     match common.json {
@@ -90,22 +106,12 @@ fn tell(
     Ok(())
 }
 
-/// After each loss of the primary: how long until a message was sent and acknowledged. Sorted.
-fn gaps_ms(operations: &[Operation], primaries_us: &[u64]) -> Vec<u64> {
-    let acknowledged: Vec<&Operation> =
-        operations.iter().filter(|operation| operation.told == Told::Acknowledged).collect();
-    let next = |lost: &u64| {
-        let after =
-            acknowledged.iter().filter(|operation| operation.invoked_us >= *lost && operation.tries == 1);
-        let after = after.map(|operation| operation.ended_us).min();
-        // Those who wait and try again were without service as well.
-        let waiting = acknowledged
-            .iter()
-            .filter(|operation| operation.invoked_us < *lost && operation.ended_us > *lost);
-        let waiting = waiting.map(|operation| operation.ended_us).min();
-        after.max(waiting).map(|at| at.saturating_sub(*lost) / 1_000)
-    };
-    let mut gaps: Vec<u64> = primaries_us.iter().filter_map(next).collect();
-    gaps.sort_unstable();
-    gaps
+/// The longest time without any acknowledgement, from the loss of a primary until the cluster was whole again.
+fn without_service_ms(operations: &[Operation], loss: &Loss) -> u64 {
+    let acknowledged = operations.iter().filter(|operation| operation.told == ClientOutcome::Acknowledged);
+    let during =
+        acknowledged.map(|one| one.ended_us).filter(|at| (loss.began_us..loss.ended_us).contains(at));
+    let mut times: Vec<u64> = during.chain([loss.began_us, loss.ended_us]).collect();
+    times.sort_unstable();
+    times.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or(0) / 1_000
 }

@@ -1,8 +1,10 @@
 //! The checker: compares what clients were told with what the log says.
 
-use super::history::{Operation, Told};
-use segue_core::entry::{Body, Record, Seq};
+use super::history::{Action, ClientOutcome, Operation};
+use segue_core::entry::{Body, Bytes, Record, Seq};
+use segue_core::message::MessageId;
 use segue_core::scope;
+use segue_core::task::observation::Observation;
 use segue_store::{Page, Store};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -13,6 +15,55 @@ const PAGE: usize = 1_000;
 struct Found {
     seq: Seq,
     text: String,
+}
+
+/// What the log of a scope has, by what clients know.
+#[derive(Default)]
+struct Log {
+    /// Messages and commands by their ids.
+    messages: HashMap<String, Vec<Found>>,
+    /// How often each note of a task is there.
+    notes: HashMap<String, usize>,
+    /// Messages whose bodies are erased.
+    erased: BTreeSet<Seq>,
+    /// Where messages stand that were erased, by their ids.
+    remains: HashMap<String, Seq>,
+}
+
+impl Log {
+    fn of(records: &[Record]) -> Self {
+        let mut log = Self::default();
+        for record in records {
+            if matches!(record.bytes, Bytes::Erased(_)) && record.kind.role().is_some() {
+                log.erased.insert(record.seq);
+            }
+            let (id, text) = match record.body() {
+                Ok(Body::Message(_, message)) => (message.message_id, message.text),
+                Ok(Body::Command(spoken)) => (spoken.message_id, spoken.text),
+                Ok(Body::Observation(observing)) => {
+                    if let Observation::Note(note) = observing.observation {
+                        *log.notes.entry(note.text).or_default() += 1;
+                    }
+                    continue;
+                }
+                _ => continue,
+            };
+            if let Some(id) = id {
+                log.messages.entry(id.0).or_default().push(Found { seq: record.seq, text });
+            }
+        }
+        log
+    }
+
+    fn count(&self, id: &str) -> usize {
+        self.messages.get(id).map_or(0, Vec::len)
+    }
+
+    /// Where the message with an id stands, or stood.
+    fn place(&self, id: &str) -> Option<Seq> {
+        let there = self.messages.get(id).and_then(|there| there.first()).map(|one| one.seq);
+        there.or_else(|| self.remains.get(id).copied())
+    }
 }
 
 /// Says what is wrong, one sentence each.
@@ -28,11 +79,19 @@ pub async fn check(store: &dyn Store, history: &[Operation]) -> anyhow::Result<V
     let mut sessions = BTreeSet::new();
     for (name, operations) in &by_scope {
         let scope: scope::Key = name.parse()?;
-        let log = whole_log(store, &scope).await?;
-        wrong.extend(numbered(name, &log));
-        let found = messages(&log);
-        wrong.extend(once(name, operations, &found));
-        wrong.extend(in_order(name, operations, &found));
+        let records = whole_log(store, &scope).await?;
+        wrong.extend(numbered(name, &records));
+        let mut log = Log::of(&records);
+        for operation in operations {
+            if let Action::Erase { id, .. } = &operation.action
+                && log.count(id) == 0
+                && let Some(seq) = store.seen(&scope, &MessageId(id.clone())).await?
+            {
+                log.remains.insert(id.clone(), seq);
+            }
+        }
+        wrong.extend(once(name, operations, &log));
+        wrong.extend(in_order(name, operations, &log));
         let Some(state) = store.load(&scope).await? else { continue };
         if state.open.is_none() {
             wrong.push(format!("{name}: there is no latest session"));
@@ -50,7 +109,7 @@ pub async fn check(store: &dyn Store, history: &[Operation]) -> anyhow::Result<V
 }
 
 async fn every_scope(store: &dyn Store) -> anyhow::Result<Vec<String>> {
-    let (mut all, mut page) = (Vec::new(), Page::first(PAGE));
+    let (mut all, mut page) = (Vec::new(), Page::by_key(PAGE));
     loop {
         let listed = store.scopes(&page).await?;
         all.extend(listed.rows.iter().map(|row| row.scope.to_string()));
@@ -79,55 +138,76 @@ fn numbered(scope: &str, log: &[Record]) -> Option<String> {
     gap.map(|(expected, record)| format!("{scope}: entry {expected} is missing before entry {}", record.seq))
 }
 
-fn messages(log: &[Record]) -> HashMap<String, Vec<Found>> {
-    let mut found: HashMap<String, Vec<Found>> = HashMap::new();
-    for record in log {
-        let (id, text) = match record.body() {
-            Ok(Body::Message(_, message)) => (message.message_id, message.text),
-            Ok(Body::Command(spoken)) => (spoken.message_id, spoken.text),
-            _ => continue,
-        };
-        if let Some(id) = id {
-            found.entry(id.0).or_default().push(Found { seq: record.seq, text });
+/// Every acknowledged message is there once, none that failed (but for commands, which stay as they were typed), and none that
+/// nobody sent; each is whole. What was erased is gone, and nothing else is. Every acknowledged note is there once.
+fn once(scope: &str, operations: &[&Operation], log: &Log) -> Vec<String> {
+    let mut wrong = Vec::new();
+    // The strongest answer of those who asked for the erasure of a message.
+    let mut erasures: HashMap<&str, ClientOutcome> = HashMap::new();
+    let mut erasable: BTreeSet<Seq> = BTreeSet::new();
+    for operation in operations {
+        if let Action::Erase { id, seq } = &operation.action {
+            let told = erasures.entry(id).or_insert(ClientOutcome::Failed);
+            if *told != ClientOutcome::Acknowledged && operation.told != ClientOutcome::Failed {
+                *told = operation.told;
+            }
+            if operation.told != ClientOutcome::Failed {
+                erasable.insert(Seq(*seq));
+            }
         }
     }
-    found
-}
-
-/// Every acknowledged message is there once, none that failed, and none that nobody sent; each is whole.
-fn once(scope: &str, operations: &[&Operation], found: &HashMap<String, Vec<Found>>) -> Vec<String> {
-    let mut wrong = Vec::new();
     for operation in operations {
-        let there = found.get(&operation.id).map(Vec::as_slice).unwrap_or_default();
-        // An undo that finds nothing to take back leaves nothing behind.
-        let may_leave_nothing = operation.text == "/undo";
-        let is_fine = match (operation.told, there.len()) {
-            (Told::Acknowledged, 1) | (Told::Failed, 0) | (Told::Unknown, 0 | 1) => true,
-            (Told::Acknowledged, 0) => may_leave_nothing,
+        let (id, told) = (&operation.id, operation.told);
+        let count = match &operation.action {
+            Action::Message | Action::Reply { .. } => log.count(id),
+            Action::Task { op: "note" } => log.notes.get(&operation.text).copied().unwrap_or(0),
+            Action::Task { .. } | Action::Erase { .. } => continue,
+        };
+        let erasure = erasures.get(id.as_str()).copied();
+        let is_fine = match (told, count, log.remains.contains_key(id)) {
+            (ClientOutcome::Acknowledged | ClientOutcome::Unknown, 1, false) => {
+                erasure != Some(ClientOutcome::Acknowledged)
+            }
+            (ClientOutcome::Acknowledged | ClientOutcome::Unknown, 0, true) => {
+                erasure.is_some_and(|told| told != ClientOutcome::Failed)
+            }
+            (ClientOutcome::Failed | ClientOutcome::Unknown, 0, false) => true,
+            (ClientOutcome::Acknowledged, 0, false) => may_leave_nothing(&operation.text),
+            // What a person typed stays in the log, also where it was refused.
+            (ClientOutcome::Failed, 1, false) => operation.text.starts_with('/'),
             _ => false,
         };
         if !is_fine {
-            let (id, told, count) = (&operation.id, operation.told, there.len());
-            wrong.push(format!("{scope}: message {id} was told {told:?}, and is there {count} times"));
+            let erasure = erasure.map(|told| format!(", its erasure {told:?}")).unwrap_or_default();
+            wrong.push(format!(
+                "{scope}: message {id} was told {told:?}{erasure}, and is there {count} times"
+            ));
         }
-        if there.iter().any(|one| one.text != operation.text) {
-            wrong.push(format!("{scope}: message {} is there with another text", operation.id));
+        if log.messages.get(id).is_some_and(|there| there.iter().any(|one| one.text != operation.text)) {
+            wrong.push(format!("{scope}: message {id} is there with another text"));
         }
     }
     let sent: BTreeSet<&str> = operations.iter().map(|operation| operation.id.as_str()).collect();
-    for id in found.keys().filter(|id| !sent.contains(id.as_str())) {
+    for id in log.messages.keys().filter(|id| !sent.contains(id.as_str())) {
         wrong.push(format!("{scope}: message {id} was sent by nobody, or to another scope"));
+    }
+    for seq in log.erased.difference(&erasable) {
+        wrong.push(format!("{scope}: message {seq} is erased, and nobody asked for that"));
     }
     wrong
 }
 
+/// A command that finds nothing to do leaves nothing behind.
+fn may_leave_nothing(text: &str) -> bool {
+    text.starts_with('/') && text != "/new"
+}
+
 /// What was acknowledged before another message was sent stands before it.
-fn in_order(scope: &str, operations: &[&Operation], found: &HashMap<String, Vec<Found>>) -> Vec<String> {
-    let place =
-        |operation: &Operation| found.get(&operation.id).and_then(|there| there.first()).map(|one| one.seq);
+fn in_order(scope: &str, operations: &[&Operation], log: &Log) -> Vec<String> {
+    let place = |operation: &Operation| log.place(&operation.id);
     let mut ended: Vec<(u64, Seq, &str)> = operations
         .iter()
-        .filter(|operation| operation.told == Told::Acknowledged)
+        .filter(|operation| operation.told == ClientOutcome::Acknowledged)
         .filter_map(|operation| Some((operation.ended_us, place(operation)?, operation.id.as_str())))
         .collect();
     ended.sort();

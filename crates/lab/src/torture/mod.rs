@@ -5,6 +5,6 @@ pub mod clients;
 pub mod faults;
 pub mod history;
 pub mod nodes;
-mod seed;
+pub mod seed;
 #[cfg(test)]
 mod tests;

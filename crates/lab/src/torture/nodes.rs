@@ -1,7 +1,7 @@
 //! The nodes: processes of this program, each behind a proxy of its own to the database.
 
 use super::clients::Target;
-use super::history::{Operation, Told};
+use super::history::{Action, Answer, ClientOutcome, Operation};
 use anyhow::{Context as _, bail};
 use segue_engine::clock::{Clock as _, SystemClock};
 use segue_testing::postgres::{self, Durability};
@@ -9,8 +9,9 @@ use segue_testing::proxy::Proxy;
 use serde_json::{Value, json};
 use std::net::{SocketAddr, TcpListener, ToSocketAddrs as _};
 use std::process::{Child, Command, Stdio};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+use tokio::task::spawn_blocking;
 use tokio::time::sleep;
 
 /// How long a client waits for an answer.
@@ -27,15 +28,45 @@ struct Node {
     addr: SocketAddr,
     store: String,
     proxy: Option<Proxy>,
+    judging: Judging,
     process: Mutex<Option<Child>>,
+}
+
+/// Whether nodes judge what is said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Judging {
+    /// Every message goes on where it was sent.
+    Off,
+    /// As configured by default.
+    On,
 }
 
 /// Where the database is.
 enum Database {
     /// It was started for this run.
-    Own(Mutex<postgres::Cluster>),
+    Own(Arc<Mutex<postgres::Cluster>>),
     /// It was there; commands hurt it.
-    Given { primary: Option<String>, disk: Option<String> },
+    Given(Commands),
+}
+
+/// What hurts a database that was there.
+#[derive(Debug, Clone, Default)]
+pub struct Commands {
+    /// Takes the primary away, until another one leads.
+    pub primary: Option<String>,
+    /// Lets the primary crash, and start again where it is.
+    pub restart: Option<String>,
+    /// Fills the primary's disk for a while.
+    pub disk: Option<String>,
+}
+
+/// How nodes reach the database.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wiring {
+    /// Each through a proxy of its own, which can be cut.
+    Proxied,
+    /// Directly.
+    Direct,
 }
 
 /// The cluster.
@@ -56,18 +87,20 @@ impl Cluster {
     pub fn start(
         store: Option<&str>,
         count: usize,
-        primary: Option<String>,
-        disk: Option<String>,
+        commands: Commands,
+        wiring: Wiring,
+        judging: Judging,
     ) -> anyhow::Result<Self> {
         let (store, database) = match store {
-            Some(store) => (store.to_owned(), Database::Given { primary, disk }),
+            Some(store) => (store.to_owned(), Database::Given(commands)),
             None => {
                 let own = postgres::Cluster::start(Durability::Synced)?;
                 let name = own.create()?;
-                (own.url(&name), Database::Own(Mutex::new(own)))
+                (own.url(&name), Database::Own(Arc::new(Mutex::new(own))))
             }
         };
-        let nodes = (0..count).map(|_| Node::start(&store)).collect::<anyhow::Result<Vec<_>>>()?;
+        let nodes = (0..count).map(|_| Node::start(&store, wiring, judging));
+        let nodes = nodes.collect::<anyhow::Result<Vec<_>>>()?;
         // A second one is refused, and not needed.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let http = reqwest::Client::builder().no_proxy().timeout(ANSWER_MAX).build()?;
@@ -139,19 +172,40 @@ impl Cluster {
         }
     }
 
-    /// Takes the primary away: by the command that was given, or as a crash of the own server.
-    pub async fn lose_primary(&self) -> anyhow::Result<()> {
+    /// Takes the primary away: by the command that was given, or as a crash of the own server. Returns whether it was lost, and
+    /// service is back.
+    pub async fn lose_primary(&self) -> anyhow::Result<bool> {
         match &self.database {
-            Database::Own(own) => Ok(lock(own).crash_and_restart(Durability::Synced)?),
-            Database::Given { primary, .. } => command(primary.as_deref(), "--primary-command").await,
+            Database::Own(own) => {
+                let own = Arc::clone(own);
+                spawn_blocking(move || lock(&own).crash_and_restart(Durability::Synced)).await??;
+                Ok(true)
+            }
+            Database::Given(commands) => command(commands.primary.as_deref(), "--primary-command").await,
         }
     }
 
-    /// Fills the database's disk, by the command that was given.
-    pub async fn fill_disk(&self) -> anyhow::Result<()> {
+    /// Lets the primary crash and start again where it is. Returns whether it did.
+    pub async fn restart_primary(&self) -> anyhow::Result<bool> {
         match &self.database {
-            Database::Own(_) => command(None, "--store and --disk-command").await,
-            Database::Given { disk, .. } => command(disk.as_deref(), "--disk-command").await,
+            Database::Own(_) => self.lose_primary().await,
+            Database::Given(commands) => command(commands.restart.as_deref(), "--restart-command").await,
+        }
+    }
+
+    /// Lets the database's disk be full for a while: by the command that was given, or by letting the writes of the own server
+    /// fail.
+    pub async fn fill_disk(&self, long: Duration) -> anyhow::Result<bool> {
+        match &self.database {
+            Database::Own(own) => {
+                let failing = Arc::clone(own);
+                spawn_blocking(move || lock(&failing).fail_writes()).await??;
+                sleep(long).await;
+                let own = Arc::clone(own);
+                spawn_blocking(move || lock(&own).mend_writes(Durability::Synced)).await??;
+                Ok(true)
+            }
+            Database::Given(commands) => command(commands.disk.as_deref(), "--disk-command").await,
         }
     }
 
@@ -174,22 +228,92 @@ impl Cluster {
         answer.is_ok_and(|answer| answer.status().is_success())
     }
 
-    /// Asks all nodes for the same, and says where they differ.
+    /// Kills all nodes, and starts them again with the right time.
+    pub fn restart_all(&self) -> anyhow::Result<()> {
+        self.nodes.iter().try_for_each(|node| node.run(0))
+    }
+
+    /// Asks all nodes for the same, and says where they differ: heads, proofs, every session with its messages, decisions, contexts.
     pub async fn differences(&self, scopes: &[String]) -> anyhow::Result<Vec<String>> {
         let mut wrong = Vec::new();
         for scope in scopes {
-            for what in ["head", "sessions"] {
+            let mut paths =
+                ["head", "verify", "sessions?archived=true&limit=500", "decisions?limit=100", "context"]
+                    .map(str::to_owned)
+                    .to_vec();
+            let listed = self.ask(0, scope, &paths[2]).await?;
+            let listed: Value = serde_json::from_str(&listed).unwrap_or_default();
+            let numbers =
+                listed["items"].as_array().into_iter().flatten().filter_map(|one| one["index"].as_u64());
+            paths.extend(numbers.map(|number| format!("sessions/{number}/messages?limit=200&order=desc")));
+            for path in paths {
                 let mut answers = Vec::new();
-                for node in &self.nodes {
-                    let url = format!("http://{}/api/v1/scopes/{scope}/{what}", node.addr);
-                    answers.push(self.http.get(url).send().await?.text().await?);
+                for node in 0..self.len() {
+                    answers.push(self.ask(node, scope, &path).await?);
                 }
                 if answers.windows(2).any(|pair| pair[0] != pair[1]) {
-                    wrong.push(format!("{scope}: the nodes do not tell the same about its {what}"));
+                    wrong.push(format!("{scope}: the nodes do not tell the same about its {path}"));
                 }
             }
         }
         Ok(wrong)
+    }
+
+    async fn ask(&self, node: usize, scope: &str, path: &str) -> anyhow::Result<String> {
+        let url = format!("http://{}/api/v1/scopes/{scope}/{path}", self.node(node)?.addr);
+        let answer = self.http.get(url).send().await?;
+        let status = answer.status();
+        Ok(format!("{}{}", if status.is_success() { "" } else { status.as_str() }, answer.text().await?))
+    }
+
+    /// Ends the backends of all nodes in the database, as an administrator does. Returns whether that could be done.
+    pub async fn terminate_backends(&self) -> anyhow::Result<bool> {
+        let url = self.store.split_once('?').map_or(self.store.as_str(), |(url, _)| url);
+        let Ok((client, connection)) = tokio_postgres::connect(url, tokio_postgres::NoTls).await else {
+            return Ok(false);
+        };
+        let running = tokio::spawn(connection);
+        let sql = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
+                   WHERE datname = current_database() AND application_name = 'segue'";
+        let done = client.batch_execute(sql).await.is_ok();
+        drop(client);
+        // It has nothing more to do.
+        drop(running.await);
+        Ok(done)
+    }
+
+    fn request(&self, node: &Node, operation: &Operation) -> reqwest::RequestBuilder {
+        let (base, scope) = (format!("http://{}/api/v1", node.addr), &operation.scope);
+        let (text, id) = (&operation.text, &operation.id);
+        let (request, body) = match &operation.action {
+            Action::Message => {
+                let body = json!({ "scope": scope, "text": text, "message_id": id });
+                (self.http.post(format!("{base}/messages")), body)
+            }
+            Action::Reply { session } => {
+                let body = json!({ "scope": scope, "session": session, "text": text, "message_id": id });
+                (self.http.post(format!("{base}/replies")), body)
+            }
+            Action::Task { op } => {
+                let body = match *op {
+                    "start" => json!({ "task": text }),
+                    "finish" => json!({ "summary": text }),
+                    "note" => json!({ "text": text }),
+                    _ => json!({}),
+                };
+                (self.http.post(format!("{base}/scopes/{scope}/task/{op}")), body)
+            }
+            Action::Erase { seq, .. } => {
+                return self.http.delete(format!("{base}/scopes/{scope}/messages/{seq}"));
+            }
+        };
+        request.header("content-type", "application/json").body(body.to_string())
+    }
+
+    /// Returns the milliseconds of processor time that the nodes have taken so far.
+    pub fn cpu_ms(&self) -> f64 {
+        let ids = self.nodes.iter().filter_map(|node| lock(&node.process).as_ref().map(Child::id));
+        ids.map(segue_testing::processes::cpu_ms).sum()
     }
 
     /// Ends all nodes.
@@ -207,22 +331,25 @@ impl Drop for Cluster {
 }
 
 impl Target for Cluster {
-    async fn send(&self, node: usize, operation: &Operation) -> Told {
-        let Some(node) = self.nodes.get(node) else { return Told::Failed };
-        let body: Value =
-            json!({ "scope": operation.scope, "text": operation.text, "message_id": operation.id });
-        let request = self.http.post(format!("http://{}/api/v1/messages", node.addr));
-        let request = request.header("content-type", "application/json").body(body.to_string());
-        let told = match request.send().await {
-            Ok(answer) if answer.status().is_success() => return Told::Acknowledged,
-            Ok(answer) if answer.status().is_client_error() => Told::Failed,
-            Ok(_) => Told::Unknown,
+    async fn send(&self, node: usize, operation: &Operation) -> Answer {
+        let Some(node) = self.nodes.get(node) else { return ClientOutcome::Failed.into() };
+        let told = match self.request(node, operation).send().await {
+            Ok(answer) if answer.status().is_success() => match answer.text().await {
+                Ok(answer) => match answer_of(&answer) {
+                    Some(answer) if answer.told == ClientOutcome::Acknowledged => return answer,
+                    Some(answer) => answer.told,
+                    None => ClientOutcome::Unknown,
+                },
+                Err(_) => ClientOutcome::Unknown,
+            },
+            Ok(answer) if answer.status().is_client_error() => ClientOutcome::Failed,
+            Ok(_) => ClientOutcome::Unknown,
             // What was never sent was never done.
-            Err(error) if error.is_connect() && operation.tries == 1 => Told::Failed,
-            Err(_) => Told::Unknown,
+            Err(error) if error.is_connect() && operation.tries == 1 => ClientOutcome::Failed,
+            Err(_) => ClientOutcome::Unknown,
         };
         sleep(AGAIN).await;
-        told
+        told.into()
     }
 
     fn nodes(&self) -> usize {
@@ -235,10 +362,13 @@ impl Target for Cluster {
 }
 
 impl Node {
-    fn start(store: &str) -> anyhow::Result<Self> {
+    fn start(store: &str, wiring: Wiring, judging: Judging) -> anyhow::Result<Self> {
         let addr = TcpListener::bind(("127.0.0.1", 0))?.local_addr()?;
-        let (store, proxy) = behind_proxy(store)?;
-        let node = Self { addr, store, proxy, process: Mutex::new(None) };
+        let (store, proxy) = match wiring {
+            Wiring::Proxied => behind_proxy(store)?,
+            Wiring::Direct => (store.to_owned(), None),
+        };
+        let node = Self { addr, store, proxy, judging, process: Mutex::new(None) };
         node.run(0)?;
         Ok(node)
     }
@@ -249,6 +379,9 @@ impl Node {
         let mut command = Command::new(std::env::current_exe()?);
         command.args(["node", "--store", &self.store, "--addr", &self.addr.to_string()]);
         command.arg("--ahead").arg(ahead.to_string());
+        if self.judging == Judging::On {
+            command.arg("--judge");
+        }
         let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
         *lock(&self.process) = Some(child);
         Ok(())
@@ -261,6 +394,17 @@ impl Node {
             let _ = process.wait();
         }
     }
+}
+
+/// Reads what a node has answered. A refusal (P-10) is an answer, too: nothing was done.
+fn answer_of(answer: &str) -> Option<Answer> {
+    let answer: Value = serde_json::from_str(answer).ok()?;
+    let told = match answer["action"] == "refused" {
+        true => ClientOutcome::Failed,
+        false => ClientOutcome::Acknowledged,
+    };
+    let session = answer["session"].as_str().map(str::to_owned);
+    Some(Answer { told, seq: answer["seq"].as_u64(), session })
 }
 
 /// Puts a proxy before the database, if the store is one that is reached by a network.
@@ -276,18 +420,18 @@ fn behind_proxy(store: &str) -> anyhow::Result<(String, Option<Proxy>)> {
     Ok((format!("{scheme}://{user}127.0.0.1:{}/{path}", proxy.port()), Some(proxy)))
 }
 
-async fn command(command: Option<&str>, option: &str) -> anyhow::Result<()> {
+/// Runs a command. Returns whether it succeeded: a cluster that is still healing refuses, and the next time is soon enough.
+async fn command(command: Option<&str>, option: &str) -> anyhow::Result<bool> {
     let Some(command) = command else { bail!("this fault needs {option}") };
     let status = tokio::process::Command::new("sh")
         .args(["-c", command])
         .stdin(Stdio::null())
         .stdout(Stdio::null())
-        .stderr(Stdio::null())
+        .stderr(Stdio::inherit())
         .status()
         .await?;
     if !status.success() {
-        // A cluster that is still healing refuses; the next time is soon enough.
         eprintln!("{command}: {status}");
     }
-    Ok(())
+    Ok(status.success())
 }

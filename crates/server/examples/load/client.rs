@@ -9,6 +9,8 @@ use tokio::net::TcpStream;
 pub struct Client {
     stream: BufReader<TcpStream>,
     line: String,
+    /// A header with a token, if there is one.
+    authorization: String,
 }
 
 impl Client {
@@ -16,14 +18,21 @@ impl Client {
     pub async fn connect(address: &str) -> Result<Self> {
         let stream = TcpStream::connect(address).await?;
         stream.set_nodelay(true)?;
-        Ok(Self { stream: BufReader::with_capacity(4096, stream), line: String::new() })
+        let stream = BufReader::with_capacity(4096, stream);
+        Ok(Self { stream, line: String::new(), authorization: String::new() })
+    }
+
+    /// Comes with a token from now on.
+    pub fn with_token(mut self, secret: &str) -> Self {
+        self.authorization = format!("authorization: Bearer {secret}\r\n");
+        self
     }
 
     /// Sends a request, and returns status and body.
     pub async fn call(&mut self, method: &str, path: &str, body: &str) -> Result<(u16, Vec<u8>)> {
-        let length = body.len();
+        let (length, token) = (body.len(), &self.authorization);
         let request = format!(
-            "{method} {path} HTTP/1.1\r\nhost: load\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\r\n{body}"
+            "{method} {path} HTTP/1.1\r\nhost: load\r\ncontent-type: application/json\r\n{token}content-length: {length}\r\n\r\n{body}"
         );
         self.stream.get_mut().write_all(request.as_bytes()).await?;
         let (status, length) = self.head().await?;

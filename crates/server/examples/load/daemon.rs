@@ -34,6 +34,16 @@ impl Place {
         self.folder.path()
     }
 
+    /// Makes a token, and returns its secret.
+    pub fn token(&self) -> Result<String> {
+        let store = format!("sqlite:{}", self.path().join("segue.db").display());
+        let made = Command::new(&self.program).args(["token", "add", "load", "--store", &store]).output()?;
+        match made.status.success() {
+            true => Ok(String::from_utf8(made.stdout)?.trim().to_owned()),
+            false => Err(String::from_utf8_lossy(&made.stderr).into_owned().into()),
+        }
+    }
+
     /// Starts a daemon.
     pub fn start(&self) -> Result<Daemon> {
         let path = |name: &str| self.path().join(name);

@@ -17,8 +17,8 @@ const CONNECTIONS: u64 = 16;
 /// Everything that was acknowledged: the ids of a scope's messages, in order.
 type Acknowledged = BTreeMap<String, Vec<String>>;
 
-/// Kills the daemon so many times.
-pub async fn run(times: u64) -> Result<()> {
+/// S-7: kills the daemon so many times.
+pub async fn s7_killed_under_load(times: u64) -> Result<()> {
     let place = Place::new("")?;
     let mut daemon = place.start()?;
     let (address, told) = watch::channel(daemon.address.clone());

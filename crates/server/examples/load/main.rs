@@ -4,11 +4,13 @@
 //!     cargo run -p segue-server --example load -- streams [COUNT]
 //!     cargo run -p segue-server --example load -- hang
 //!     cargo run -p segue-server --example load -- kill [TIMES]
+//!     cargo run -p segue-server --example load -- scopes [COUNT]
 
 mod client;
 mod daemon;
 mod hang;
 mod kill;
+mod scopes;
 mod streams;
 mod turns;
 
@@ -30,7 +32,8 @@ async fn main() -> ExitCode {
         "turns" => turns::run(number.unwrap_or(5)).await,
         "streams" => streams::run(number.unwrap_or(10_000)).await,
         "hang" => hang::run().await,
-        "kill" => kill::run(number.unwrap_or(10)).await,
+        "kill" => kill::s7_killed_under_load(number.unwrap_or(10)).await,
+        "scopes" => scopes::run(number.unwrap_or(100_000)).await,
         _ => return usage(),
     };
     match done {
@@ -43,7 +46,7 @@ async fn main() -> ExitCode {
 }
 
 fn usage() -> ExitCode {
-    eprintln!("turns [SECONDS] | streams [COUNT] | hang | kill [TIMES]");
+    eprintln!("turns [SECONDS] | streams [COUNT] | hang | kill [TIMES] | scopes [COUNT]");
     ExitCode::from(2)
 }
 

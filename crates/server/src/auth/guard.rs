@@ -7,7 +7,9 @@ use axum::extract::{Request, State};
 use axum::http::header::AUTHORIZATION;
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
-use std::sync::Arc;
+use segue_core::Timestamp;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 use tokio::time::Instant;
 
 /// Who is let in without a token.
@@ -36,6 +38,39 @@ pub(crate) async fn guard(State(app): State<Arc<App>>, mut request: Request, nex
     }
 }
 
+/// How long it counts that nobody has made a token yet. It saves a read of the store for most requests under load.
+const NONE_COUNTS: Duration = Duration::from_millis(10);
+
+/// Whether there are tokens, as far as it is known.
+#[derive(Debug, Default)]
+pub(crate) struct TokensKnown(Mutex<Known>);
+
+#[derive(Debug, Default, Clone, Copy)]
+enum Known {
+    #[default]
+    Nothing,
+    /// There were none at that time.
+    NoneAt(Instant),
+    /// There are some. Those that are revoked stay, so that this is for good.
+    Some,
+}
+
+impl App {
+    /// Tells whether a token was ever made.
+    async fn has_tokens(&self, now: Timestamp) -> Result<bool, super::TokenError> {
+        let known = || self.tokens_known.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match *known() {
+            Known::Some => return Ok(true),
+            Known::NoneAt(at) if at.elapsed() < NONE_COUNTS => return Ok(false),
+            Known::NoneAt(_) | Known::Nothing => {}
+        }
+        let asked = Instant::now();
+        let any = self.tokens.any(now).await?;
+        *known() = if any { Known::Some } else { Known::NoneAt(asked) };
+        Ok(any)
+    }
+}
+
 async fn admit(app: &App, secret: Option<&str>) -> Result<Caller, Problem> {
     let now = app.engine.now();
     let token = match secret {
@@ -44,7 +79,7 @@ async fn admit(app: &App, secret: Option<&str>) -> Result<Caller, Problem> {
     };
     let caller = match token {
         Some(token) => Caller::Holder(Arc::new(token)),
-        None if app.access == Access::Loopback && !app.tokens.any(now).await.map_err(failed)? => {
+        None if app.access == Access::Loopback && !app.has_tokens(now).await.map_err(failed)? => {
             Caller::Local
         }
         None if secret.is_some() => {

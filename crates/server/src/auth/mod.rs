@@ -1,10 +1,12 @@
 //! Who may: tokens, what they see, and what they may do.
 
+mod admission;
 mod guard;
 mod rate;
 mod tokens;
 
-pub(crate) use guard::{Access, guard};
+pub(crate) use admission::{Admission, Ended, look};
+pub(crate) use guard::{Access, TokensKnown, guard};
 pub(crate) use rate::Rates;
 pub use tokens::{NewToken, Token, TokenError, Tokens};
 

@@ -43,11 +43,13 @@ impl Token {
     }
 
     /// Tells whether a scope is under one of the token's prefixes. A prefix ends where a part of the key ends: `agent:a`
-    /// covers `agent:a` and `agent:a:x`, and not `agent:ab`.
+    /// covers `agent:a` and `agent:a:x`, and neither `agent:ab` nor `agent:a-1`, which may be somebody else's. One that ends
+    /// with a mark is taken as it is: `team-a-` covers `team-a-1`.
     pub fn covers(&self, scope: &str) -> bool {
         self.scopes.iter().any(|prefix| {
             scope.strip_prefix(prefix.as_str()).is_some_and(|rest| {
-                rest.is_empty() || prefix.is_empty() || prefix.ends_with(':') || rest.starts_with(':')
+                let is_open = prefix.chars().next_back().is_none_or(|last| !last.is_alphanumeric());
+                rest.is_empty() || is_open || rest.starts_with(':')
             })
         })
     }
@@ -150,6 +152,12 @@ impl Tokens {
         Ok(self.0.any(Space::Token, now).await?)
     }
 
+    /// Tells whether a token that was found still counts.
+    pub async fn still(&self, token: &Token, now: Timestamp) -> Result<bool, TokenError> {
+        let found: Vec<(String, Token)> = self.0.list_under(Space::Token, &token.id, now).await?;
+        Ok(found.iter().any(|(_, found)| found.id == token.id && found.is_valid(now)))
+    }
+
     /// Finds the token of a secret, unless it has ended.
     pub async fn find(&self, secret: &str, now: Timestamp) -> Result<Option<Token>, TokenError> {
         if !secret.starts_with(PREFIX) {
@@ -189,10 +197,17 @@ mod tests {
 
     #[test]
     fn a_prefix_ends_where_a_part_ends() {
-        let one = token(&["agent:a", "tenant:"]);
-        for (scope, covered) in
-            [("agent:a", true), ("agent:a:x", true), ("agent:ab", false), ("tenant:1", true), ("ten", false)]
-        {
+        let one = token(&["agent:a", "tenant:", "team-b-"]);
+        for (scope, covered) in [
+            ("agent:a", true),
+            ("agent:a:x", true),
+            ("agent:ab", false),
+            ("agent:a-1", false),
+            ("tenant:1", true),
+            ("ten", false),
+            ("team-b-1", true),
+            ("team-b", false),
+        ] {
             assert_eq!(one.covers(scope), covered, "{scope}");
         }
         assert!(token(&[""]).covers("anything"));

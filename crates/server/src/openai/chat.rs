@@ -3,9 +3,9 @@
 use super::relay::{Relay, passed_on, through};
 use super::reply::Reply;
 use super::scope;
-use super::turn::{self, Next, Sends, Turn};
+use super::turn::{self, Asked, Next, Sends, Turn};
 use super::upstream::{Api, Upstream, whole};
-use super::{conversations, said, sse};
+use super::{conversations, request_message, sse};
 use crate::app::App;
 use crate::auth::{Caller, Right};
 use crate::body::Body;
@@ -29,7 +29,6 @@ pub(crate) async fn create(
     headers: HeaderMap,
     Body(fields): Body<Map<String, Value>>,
 ) -> Result<Response, Problem> {
-    caller.may(Right::Write)?;
     let mut fields = Value::Object(fields);
     let messages = match fields.get("messages") {
         Some(Value::Array(messages)) if !messages.is_empty() => messages.clone(),
@@ -45,36 +44,41 @@ pub(crate) async fn create(
             None => scope::of_request(&app, &caller, &headers, &fields)?,
         },
     };
+    caller.may(Right::Write)?;
     set(&mut fields, "model", upstream.model.clone().into());
-    let Some(scope) = scope else { return through(&app, &upstream, Api::Chat, &fields).await };
+    let Some(scope) = scope else { return through(&app, &upstream, Api::Chat, &fields, &headers).await };
     without_scope(&mut fields);
     // The endpoint knows nothing of our conversations.
     if let Value::Object(fields) = &mut fields {
         fields.remove("conversation");
     }
     let message_id = message_id(&headers, key)?;
-    let said = said::of_chat(&messages)?;
-    let turn = turn::begin(&app, &caller, scope, said, Sends::Unsaid, message_id).await?;
+    let said = request_message::of_chat(&messages)?;
+    let usage = if streams { Usage::of_request(&mut fields) } else { Usage::Told };
+    let asked = Asked { scope, said, sends: Sends::Unsaid, message_id, previous: None };
+    let mut turn = turn::begin(&app, &caller, asked).await?;
     let notices = app.serve().notices;
     match &turn.next {
         Next::Answer(message) => {
-            let mut response = own_answer(&app, &asked_model, message, streams);
+            let value = completion(&app, &asked_model, message);
+            let mut response = if streams { as_pieces(&value, usage) } else { Json(value).into_response() };
             turn.marks.write(&mut response, notices);
             return Ok(response);
         }
         Next::AsSent => {}
         Next::Managed(messages) => set(&mut fields, "messages", messages.clone().into()),
     }
-    let answer = upstream.send(Api::Chat, &fields, &app.metrics).await?;
+    let (answer, call) = upstream.send(Api::Chat, &fields, &HeaderMap::new(), &app).await?;
+    turn.called(&app, call).await;
     let marks = turn.marks.clone();
     let mut response = if !answer.status().is_success() {
         passed_on(answer).await?
     } else if is_stream(&answer) {
-        let pieces = ChatPieces::new(turn.prefix(notices));
+        let pieces = ChatPieces { prefix: turn.prefix(notices), usage };
         Relay::new(Arc::clone(&app), Arc::clone(&upstream), turn).run(answer, pieces)
     } else {
         let value = finish(&app, &upstream, &turn, answer, notices).await?;
-        if streams { as_pieces(&value) } else { Json(value).into_response() }
+        if streams { as_pieces(&value, usage) } else { Json(value).into_response() }
     };
     marks.write(&mut response, notices);
     Ok(response)
@@ -124,11 +128,11 @@ async fn finish(
     let mut value: Value = serde_json::from_slice(&bytes).map_err(|_| no_completion())?;
     let reply = Reply::of_chat(&value).ok_or_else(no_completion)?;
     app.keep_reply(upstream, turn, &reply).await?;
-    if let (Some(prefix), Some(content)) =
-        (turn.prefix(notices), value.pointer_mut("/choices/0/message/content"))
+    // A call without a word stays one: what the client sends back must be what the model said.
+    if let Some(prefix) = turn.prefix(notices).filter(|_| !reply.text.is_empty())
+        && let Some(content) = value.pointer_mut("/choices/0/message/content")
     {
-        let text = content.as_str().unwrap_or_default();
-        *content = format!("{prefix}{text}").into();
+        *content = format!("{prefix}{}", content.as_str().unwrap_or_default()).into();
     }
     Ok(value)
 }
@@ -142,29 +146,68 @@ impl App {
         reply: &Reply,
     ) -> Result<Option<u64>, Problem> {
         if let Some(usage) = reply.usage {
-            self.count_tokens(&upstream.name, usage.tokens_in, usage.tokens_out);
+            self.count_tokens(&upstream.name, usage);
         }
+        turn.call.whole(reply);
         let Some(message) = reply.message() else { return Ok(None) };
-        let outcome = self.reply(&turn.scope, turn.session, Role::Assistant, message).await?;
+        if let Some(why) = self.too_long(message.bytes()) {
+            return Err(Problem::upstream(why));
+        }
+        let outcome =
+            self.reply(&turn.scope, turn.session, self.engine.now(), Role::Assistant, message).await?;
         Ok(outcome.seq.map(|seq| seq.0))
+    }
+
+    /// Tells why a reply of so many bytes cannot be kept, if it cannot.
+    pub(crate) fn too_long(&self, bytes: usize) -> Option<String> {
+        let bytes_max = self.engine.config().limits.message_bytes_max;
+        (bytes > bytes_max).then(|| {
+            format!("the model's reply is longer than {bytes_max} bytes, which is what a message may have")
+        })
+    }
+}
+
+/// Whether a client is told what a stream took. The endpoint is asked in any case: the usage is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Usage {
+    Told,
+    Untold,
+}
+
+impl Usage {
+    /// Reads what the client asked for, and asks the endpoint for it.
+    fn of_request(fields: &mut Value) -> Self {
+        let mut options = fields.get("stream_options").filter(|options| options.is_object()).cloned();
+        let options = options.get_or_insert_with(|| json!({}));
+        let is_told = options.get("include_usage").and_then(Value::as_bool).unwrap_or(false);
+        set(options, "include_usage", true.into());
+        set(fields, "stream_options", options.clone());
+        if is_told { Self::Told } else { Self::Untold }
     }
 }
 
 /// The pieces of a chat completion, on their way to the client.
 pub(crate) struct ChatPieces {
     prefix: Option<String>,
+    usage: Usage,
 }
 
 impl ChatPieces {
-    fn new(prefix: Option<String>) -> Self {
-        Self { prefix }
-    }
-
-    /// Takes a piece, and returns what goes to the client.
-    pub(crate) fn pass(&mut self, value: &Value) -> Vec<String> {
+    /// Takes a piece and the text that it adds, and returns what goes to the client.
+    pub(crate) fn pass(&mut self, value: &Value, text: &str) -> Vec<String> {
         let mut out = Vec::new();
         let has_choice = value.get("choices").and_then(Value::as_array).is_some_and(|list| !list.is_empty());
-        if has_choice && let Some(prefix) = self.prefix.take() {
+        let mut value = value.clone();
+        if self.usage == Usage::Untold
+            && let Value::Object(fields) = &mut value
+            && fields.remove("usage").is_some_and(|usage| !usage.is_null())
+            && !has_choice
+        {
+            return out;
+        }
+        if !text.is_empty()
+            && let Some(prefix) = self.prefix.take()
+        {
             let mut first = value.clone();
             if let Some(choice) = first.pointer_mut("/choices/0") {
                 *choice = json!({
@@ -178,12 +221,7 @@ impl ChatPieces {
     }
 }
 
-/// Answers for Segue itself, as an ordinary completion.
-fn own_answer(app: &App, model: &str, message: &Message, streams: bool) -> Response {
-    let value = completion(app, model, message);
-    if streams { as_pieces(&value) } else { Json(value).into_response() }
-}
-
+/// Makes an ordinary completion of what Segue itself answers, or of a reply that is in the log.
 fn completion(app: &App, model: &str, message: &Message) -> Value {
     let call = |call: &ToolCall| {
         let function = json!({ "name": call.name, "arguments": call.arguments });
@@ -191,7 +229,8 @@ fn completion(app: &App, model: &str, message: &Message) -> Value {
     };
     let calls: Vec<Value> = message.tool_calls.iter().map(call).collect();
     let finish = if calls.is_empty() { "stop" } else { "tool_calls" };
-    let mut said = json!({ "role": "assistant", "content": message.text, "refusal": null });
+    let content = Some(&message.text).filter(|text| !text.is_empty() || calls.is_empty());
+    let mut said = json!({ "role": "assistant", "content": content, "refusal": null });
     if !calls.is_empty() {
         set(&mut said, "tool_calls", calls.into());
     }
@@ -201,12 +240,19 @@ fn completion(app: &App, model: &str, message: &Message) -> Value {
         "created": app.engine.now().as_second(),
         "model": model,
         "choices": [{ "index": 0, "message": said, "logprobs": null, "finish_reason": finish }],
-        "usage": { "prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0 },
+        "usage": usage(message),
     })
 }
 
+/// Tells what a message took: nothing, if no model said it.
+fn usage(message: &Message) -> Value {
+    let usage = message.usage.unwrap_or_default();
+    let total = usage.tokens_in.saturating_add(usage.tokens_out);
+    json!({ "prompt_tokens": usage.tokens_in, "completion_tokens": usage.tokens_out, "total_tokens": total })
+}
+
 /// Gives a whole completion piece by piece, to a client that asked for it so.
-fn as_pieces(value: &Value) -> Response {
+fn as_pieces(value: &Value, usage: Usage) -> Response {
     let piece = |delta: Value, finish: Value| {
         json!({
             "id": value.get("id"), "object": "chat.completion.chunk", "created": value.get("created"),
@@ -230,6 +276,12 @@ fn as_pieces(value: &Value) -> Response {
     let finish = choice.get("finish_reason").cloned().unwrap_or_else(|| "stop".into());
     let mut text = sse::written(None, &piece(delta, Value::Null).to_string());
     text += &sse::written(None, &piece(json!({}), finish).to_string());
+    if usage == Usage::Told {
+        let mut last = piece(json!({}), Value::Null);
+        set(&mut last, "choices", json!([]));
+        set(&mut last, "usage", value.get("usage").cloned().unwrap_or_default());
+        text += &sse::written(None, &last.to_string());
+    }
     text += &sse::written(None, "[DONE]");
     ([(CONTENT_TYPE, "text/event-stream")], text).into_response()
 }

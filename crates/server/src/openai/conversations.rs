@@ -1,21 +1,30 @@
 //! Conversations: a conversation is a scope, and its items are the messages there.
 
+use super::chat::set;
+use super::items::separate;
 use super::responses::{ItemsQuery, listed};
-use super::said::{of_items, to_items};
 use super::scope;
+use super::turn::check_size;
 use crate::app::App;
 use crate::auth::{Caller, Right};
 use crate::body::{self, Asked, At, Body, Optional};
+use crate::idempotency::{Key, Tells};
 use crate::problem::Problem;
 use crate::values::Space;
-use axum::Json;
 use axum::extract::State;
+use axum::{Extension, Json};
 use segue_core::entry::Seq;
+use segue_core::message::{Message, MessageId};
+use segue_core::notice::Notice;
 use segue_core::span::Spans;
+use segue_engine::history::StoredMessage;
 use segue_engine::{Request, Target};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::sync::Arc;
+
+/// An answer that tells what was said in a scope.
+type Told = Result<(Extension<Tells>, Json<Value>), Problem>;
 
 /// How many items are taken at once, as at OpenAI.
 const ITEMS_MAX: usize = 20;
@@ -84,21 +93,45 @@ async fn find(
 pub(crate) async fn create(
     State(app): State<Arc<App>>,
     caller: Caller,
+    key: Option<Extension<Key>>,
     Optional(new): Optional<NewConversation>,
-) -> Result<Json<Value>, Problem> {
-    caller.may(Right::Write)?;
-    let id = format!("conv_{}", crate::ids::fresh().simple());
+) -> Told {
+    // A request that is sent again makes the same conversation.
+    let key = key.map(|Extension(key)| key);
+    let fresh = || crate::ids::fresh().simple().to_string();
+    let id = format!("conv_{}", key.as_ref().map_or_else(fresh, |key| key.digits().to_owned()));
     let metadata = new.metadata.filter(Value::is_object).unwrap_or_else(|| json!({}));
     let scope = match metadata.get("segue_scope").and_then(Value::as_str) {
         Some(scope) => body::scope(&caller, scope)?,
         None => scope::derived(&caller, &id)?,
     };
+    caller.may(Right::Write)?;
     let conversation =
         Conversation { scope: scope.as_str().to_owned(), created_at: app.engine.now().as_second(), metadata };
     let items = new.items.unwrap_or_default();
-    keep(&app, &caller, &scope, &items).await?;
-    app.values.put(Space::Conversation, &id, &conversation, None).await?;
-    Ok(Json(conversation.shown(&id)))
+    keep(&app, &caller, &scope, &items, key.as_ref()).await?;
+    let known: Option<Conversation> = app.values.get(Space::Conversation, &id, app.engine.now()).await?;
+    let conversation = match known {
+        Some(known) => known,
+        None => {
+            app.values.put(Space::Conversation, &id, &conversation, None).await?;
+            conversation
+        }
+    };
+    Ok((Extension(Tells::Scope(scope)), Json(conversation.shown(&id))))
+}
+
+/// Lists the conversations that the caller may know of, the newest first.
+pub(crate) async fn list(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Asked(query): Asked<ItemsQuery>,
+) -> Result<Json<Value>, Problem> {
+    let mut all: Vec<(String, Conversation)> = app.values.list(Space::Conversation, app.engine.now()).await?;
+    all.retain(|(_, conversation)| caller.sees(&conversation.scope));
+    // Ids are in the order of time.
+    all.sort_by(|(a, _), (b, _)| a.cmp(b));
+    Ok(Json(listed(all.iter().map(|(id, conversation)| conversation.shown(id)).collect(), &query)))
 }
 
 /// Shows a conversation.
@@ -117,14 +150,14 @@ pub(crate) async fn change(
     caller: Caller,
     At(id): At<String>,
     Body(new): Body<NewConversation>,
-) -> Result<Json<Value>, Problem> {
+) -> Told {
+    let (mut conversation, scope) = find(&app, &caller, &id).await?;
     caller.may(Right::Write)?;
-    let (mut conversation, _) = find(&app, &caller, &id).await?;
     if let Some(metadata) = new.metadata.filter(Value::is_object) {
         conversation.metadata = metadata;
     }
     app.values.put(Space::Conversation, &id, &conversation, None).await?;
-    Ok(Json(conversation.shown(&id)))
+    Ok((Extension(Tells::Scope(scope)), Json(conversation.shown(&id))))
 }
 
 /// Forgets a conversation. What was said stays in its scope, as at OpenAI items outlive their conversation.
@@ -133,8 +166,8 @@ pub(crate) async fn delete(
     caller: Caller,
     At(id): At<String>,
 ) -> Result<Json<Value>, Problem> {
-    caller.may(Right::Write)?;
     find(&app, &caller, &id).await?;
+    caller.may(Right::Write)?;
     app.values.delete(Space::Conversation, &id).await?;
     Ok(Json(json!({ "id": id, "object": "conversation.deleted", "deleted": true })))
 }
@@ -145,20 +178,29 @@ async fn keep(
     caller: &Caller,
     scope: &segue_core::scope::Key,
     items: &[Value],
+    key: Option<&Key>,
 ) -> Result<Vec<Value>, Problem> {
     if items.len() > ITEMS_MAX {
         return Err(Problem::wrong(format!("at most {ITEMS_MAX} items are taken at once")));
     }
-    let said = of_items(items)?;
-    app.admit_scope(caller, &Target::Scope(scope.clone())).await?;
+    let new = separate(items)?;
+    check_size(app, new.iter().map(|item| &item.said.message))?;
+    let is_new_scope = app.admit_scope(caller, &Target::Scope(scope.clone())).await?;
     let waits = app.scope_turns.of(scope.as_str());
     let _turn = waits.lock().await;
     let mut kept = Vec::new();
-    for one in said {
-        let outcome = app.request(scope, &Request::Keep(one.role, one.message.clone())).await?;
-        if let Some(seq) = outcome.seq {
-            kept.extend(to_items(one.role, &one.message, seq.0));
+    for (at, item) in new.iter().enumerate() {
+        let (role, message) = (item.said.role, &item.said.message);
+        let message_id = key.map(|key| MessageId(key.nth_message_id(at)));
+        let outcome =
+            app.request(scope, &Request::Keep(role, Message { message_id, ..message.clone() })).await?;
+        if let Some(Seq(seq)) = outcome.seq {
+            app.mark_item(scope, seq, item).await?;
+            kept.extend(app.marked_at(scope, seq).await?.items(role, message, seq));
         }
+    }
+    if !new.is_empty() {
+        app.begun_scope(caller, is_new_scope).await;
     }
     Ok(kept)
 }
@@ -168,24 +210,31 @@ pub(crate) async fn add_items(
     State(app): State<Arc<App>>,
     caller: Caller,
     At(id): At<String>,
+    key: Option<Extension<Key>>,
     Body(new): Body<NewItems>,
-) -> Result<Json<Value>, Problem> {
-    caller.may(Right::Write)?;
+) -> Told {
     let (_, scope) = find(&app, &caller, &id).await?;
-    let kept = keep(&app, &caller, &scope, &new.items).await?;
+    caller.may(Right::Write)?;
+    let key = key.map(|Extension(key)| key);
+    let kept = keep(&app, &caller, &scope, &new.items, key.as_ref()).await?;
     let query = ItemsQuery { order: Some("asc".to_owned()), limit: Some(100), ..ItemsQuery::default() };
-    Ok(Json(listed(kept, &query)))
+    Ok((Extension(Tells::Scope(scope)), Json(listed(kept, &query))))
 }
 
-async fn items(app: &App, scope: &segue_core::scope::Key) -> Result<Vec<Value>, Problem> {
+/// Reads the items of a scope, each with the entry that it stands for.
+async fn items(app: &App, scope: &segue_core::scope::Key) -> Result<Vec<(Seq, Value)>, Problem> {
     let Some(state) = app.engine.store().load(scope).await? else { return Ok(Vec::new()) };
     let views = state.all().map(|(number, _)| state.view(number));
     let all = views.fold(Spans::default(), |all, view| all.union(&view));
-    let stored = app.told(&state, &all).await?;
-    let kept = stored.iter().filter_map(|told| Some((told, told.message.as_ref()?)));
+    let stored = app.stored_messages(&state, &all).await?;
+    let kept = stored.iter().filter_map(|stored| Some((stored, stored.message.as_ref()?)));
     // A summary that was carried over is nothing that anybody said.
     let said = kept.filter(|(_, message)| message.carried_from.is_none());
-    Ok(said.flat_map(|(told, message)| to_items(told.role, message, told.seq.0)).collect())
+    let marked = app.marked(scope).await?;
+    let items = |(stored, message): (&StoredMessage, &Message)| {
+        marked.items(stored.role, message, stored.seq.0).into_iter().map(|item| (stored.seq, item)).collect()
+    };
+    Ok(said.flat_map::<Vec<_>, _>(items).collect())
 }
 
 /// Lists the items of a conversation.
@@ -196,7 +245,8 @@ pub(crate) async fn list_items(
     Asked(query): Asked<ItemsQuery>,
 ) -> Result<Json<Value>, Problem> {
     let (_, scope) = find(&app, &caller, &id).await?;
-    Ok(Json(listed(items(&app, &scope).await?, &query)))
+    let items = items(&app, &scope).await?;
+    Ok(Json(listed(items.into_iter().map(|(_, item)| item).collect(), &query)))
 }
 
 /// Shows an item.
@@ -206,9 +256,16 @@ pub(crate) async fn show_item(
     At((id, item)): At<(String, String)>,
 ) -> Result<Json<Value>, Problem> {
     let (_, scope) = find(&app, &caller, &id).await?;
-    let all = items(&app, &scope).await?;
-    let found = all.into_iter().find(|one| one.get("id").and_then(Value::as_str) == Some(item.as_str()));
-    found.map(Json).ok_or_else(|| Problem::not_found(format!("there is no item {item:?}")))
+    let found = items(&app, &scope).await?.into_iter().find(|(_, one)| has_id(one, &item));
+    found.map(|(_, item)| Json(item)).ok_or_else(|| no_item(&item))
+}
+
+fn has_id(item: &Value, id: &str) -> bool {
+    item.get("id").and_then(Value::as_str) == Some(id)
+}
+
+fn no_item(id: &str) -> Problem {
+    Problem::not_found(format!("there is no item {id:?}"))
 }
 
 /// Erases an item: the message that it stands for.
@@ -217,13 +274,18 @@ pub(crate) async fn delete_item(
     caller: Caller,
     At((id, item)): At<(String, String)>,
 ) -> Result<Json<Value>, Problem> {
-    caller.may(Right::Write)?;
     let (conversation, scope) = find(&app, &caller, &id).await?;
+    caller.may(Right::Admin)?;
     let all = items(&app, &scope).await?;
-    let is_it = |one: &&Value| one.get("id").and_then(Value::as_str) == Some(item.as_str());
-    let missing = || Problem::not_found(format!("there is no item {item:?}"));
-    all.iter().find(is_it).ok_or_else(missing)?;
-    let seq = item.split('_').nth(1).and_then(|seq| seq.parse().ok()).ok_or_else(missing)?;
-    app.request(&scope, &Request::Erase(vec![Seq(seq)])).await?;
-    Ok(Json(conversation.shown(&id)))
+    let (seq, _) = all.iter().find(|(_, one)| has_id(one, &item)).ok_or_else(|| no_item(&item))?;
+    if all.iter().filter(|(of, _)| of == seq).count() > 1 {
+        let detail = format!("the item {item:?} is one message of the model together with others");
+        let hint = format!("DELETE /api/v1/scopes/{scope}/messages/{seq} erases all of it");
+        return Err(Problem::refused(detail).hint(hint));
+    }
+    let outcome = app.request(&scope, &Request::Erase(vec![*seq])).await?;
+    let mut shown = conversation.shown(&id);
+    // Whether no byte of it is left in the store's files.
+    set(&mut shown, "finished", (outcome.also != Some(Notice::Unfinished)).into());
+    Ok(Json(shown))
 }

@@ -3,7 +3,7 @@
 //! What people and models said is compared in order. Calls of tools and their results are compared by their ids, since
 //! clients differ in how they order them. What was changed since, or asked for again, is a fork.
 
-use super::said::Said;
+use super::request_message::RequestMessage;
 use crate::app::App;
 use crate::own::Order;
 use crate::problem::Problem;
@@ -12,7 +12,7 @@ use segue_core::message::Role;
 use segue_core::session::Number;
 use segue_core::span::Spans;
 use segue_core::state::State;
-use segue_engine::history::Told;
+use segue_engine::history::StoredMessage;
 use std::collections::HashMap;
 
 /// How many sessions are looked through for a history, newest first.
@@ -29,8 +29,8 @@ const STARTS_MAX: usize = 64;
 pub(crate) struct Known {
     /// The session that holds it.
     pub(crate) session: Number,
-    /// The last message that is known.
-    pub(crate) last: Seq,
+    /// The last message that is known, if there is one.
+    pub(crate) last: Option<Seq>,
     /// Whether the session goes on after it: then what is new is a fork.
     pub(crate) goes_on: bool,
     /// The messages that are new, by their places in the request.
@@ -39,7 +39,11 @@ pub(crate) struct Known {
 
 impl App {
     /// Finds the session that holds the beginning of a history.
-    pub(crate) async fn recognise(&self, state: &State, said: &[Said]) -> Result<Option<Known>, Problem> {
+    pub(crate) async fn recognise(
+        &self,
+        state: &State,
+        said: &[RequestMessage],
+    ) -> Result<Option<Known>, Problem> {
         let latest = state.latest();
         let mut numbers: Vec<Number> = state.list().map(|(number, _)| number).collect();
         numbers.sort_unstable_by_key(|number| (Some(*number) != latest, std::cmp::Reverse(*number)));
@@ -63,7 +67,7 @@ impl App {
     pub(crate) async fn recognise_anywhere(
         &self,
         state: &State,
-        said: &[Said],
+        said: &[RequestMessage],
     ) -> Result<Option<Known>, Problem> {
         let Some(latest) = state.latest() else { return Ok(None) };
         let views = state.all().map(|(number, _)| state.view(number));
@@ -72,7 +76,8 @@ impl App {
         Ok(known.map(|mut known| {
             let holds = |number: &Number| {
                 let of_number = state.view(*number);
-                of_number.iter().any(|span| span.first <= known.last && known.last <= span.last)
+                let inside = |last: Seq| of_number.iter().any(|span| span.first <= last && last <= span.last);
+                known.last.is_some_and(inside)
             };
             let holder = state.all().map(|(number, _)| number).filter(holds).max();
             known.session = holder.unwrap_or(latest);
@@ -81,16 +86,20 @@ impl App {
     }
 
     /// Reads the messages of a view that a client may know of.
-    pub(crate) async fn stored(&self, state: &State, view: &Spans) -> Result<Vec<Told>, Problem> {
-        let mut told = self.told(state, view).await?;
-        told.retain(|told| told.role != Role::System);
-        Ok(told)
+    pub(crate) async fn stored(&self, state: &State, view: &Spans) -> Result<Vec<StoredMessage>, Problem> {
+        let mut stored = self.stored_messages(state, view).await?;
+        stored.retain(|stored| stored.role != Role::System);
+        Ok(stored)
     }
 
     /// Reads the messages of a view.
-    pub(crate) async fn told(&self, state: &State, view: &Spans) -> Result<Vec<Told>, Problem> {
-        let (told, _) = self.page(&state.scope, view, None, Order::Asc, MESSAGES_MAX).await?;
-        Ok(told)
+    pub(crate) async fn stored_messages(
+        &self,
+        state: &State,
+        view: &Spans,
+    ) -> Result<Vec<StoredMessage>, Problem> {
+        let (stored, _) = self.page(&state.scope, view, None, Order::Asc, MESSAGES_MAX).await?;
+        Ok(stored)
     }
 }
 
@@ -123,7 +132,9 @@ fn atoms<'a>(
             (Role::Tool, Some(id)) => found.push((at, Atom::Output(id, nth(&mut outputs, id)))),
             _ => {
                 let text = message.text.trim();
-                if !text.is_empty() || message.tool_calls.is_empty() {
+                // What a model thought is no text.
+                let is_silent = !message.tool_calls.is_empty() || !message.reasoning.is_empty();
+                if !text.is_empty() || !is_silent {
                     found.push((at, Atom::Text(role, text)));
                 }
             }
@@ -152,8 +163,8 @@ fn is_text(atom: &Atom<'_>) -> bool {
 }
 
 /// Compares a session with a history. Returns what is known, and how many texts that is.
-fn compare(session: Number, stored: &[Told], said: &[Said]) -> Option<(Known, usize)> {
-    let ours = atoms(stored.iter().map(|told| (told.role, told.message.as_ref())));
+fn compare(session: Number, stored: &[StoredMessage], said: &[RequestMessage]) -> Option<(Known, usize)> {
+    let ours = atoms(stored.iter().map(|stored| (stored.role, stored.message.as_ref())));
     let theirs = atoms(said.iter().map(|said| (said.role, Some(&said.message))));
     let our_texts: Vec<&(usize, Atom<'_>)> = ours.iter().filter(|(_, atom)| is_text(atom)).collect();
     let their_texts: Vec<&(usize, Atom<'_>)> = theirs.iter().filter(|(_, atom)| is_text(atom)).collect();
@@ -170,7 +181,7 @@ fn compare(session: Number, stored: &[Told], said: &[Said]) -> Option<(Known, us
         }
     }
     let new = (0..said.len()).filter(|at| !known.contains(at)).collect();
-    let last_seq = stored.get(last)?.seq;
+    let last_seq = Some(stored.get(last)?.seq);
     let goes_on = last + 1 < stored.len();
     let has_reply = known.iter().any(|at| said.get(*at).is_some_and(|said| said.role == Role::Assistant));
     // Clients begin every thread with the same words about its surroundings: that alone is no common past.
@@ -178,6 +189,24 @@ fn compare(session: Number, stored: &[Told], said: &[Said]) -> Option<(Known, us
         return None;
     }
     Some((Known { session, last: last_seq, goes_on, new }, length))
+}
+
+/// Compares what a session holds from some point on with what was said from there on. Returns what is known, and how many
+/// messages that is.
+pub(crate) fn compare_from_start(
+    session: Number,
+    stored: &[StoredMessage],
+    said: &[RequestMessage],
+) -> (Known, usize) {
+    let fresh = || {
+        let new = (0..said.len()).collect();
+        (Known { session, last: None, goes_on: !stored.is_empty(), new }, 0)
+    };
+    let same_start = match (stored.first(), said.first()) {
+        (Some(_), Some(_)) => compare(session, stored, said),
+        _ => None,
+    };
+    same_start.unwrap_or_else(fresh)
 }
 
 /// Finds where the texts of a history begin in a session, and how many follow in order.
@@ -218,20 +247,20 @@ mod tests {
 
     /// Compares, and tells what is new and whether it is a fork.
     fn check(stored: &[&str], sent: &[&str], new: &[usize], goes_on: bool) {
-        let stored: Vec<Told> = stored
+        let stored: Vec<StoredMessage> = stored
             .iter()
             .enumerate()
             .map(|(at, text)| {
                 let (role, message) = message(text);
                 let (seq, at) = (Seq(at as u64 + 1), jiff::Timestamp::UNIX_EPOCH);
-                Told { seq, role, text: message.text.clone(), at, message: Some(message) }
+                StoredMessage { seq, role, text: message.text.clone(), at, message: Some(message) }
             })
             .collect();
-        let sent: Vec<Said> = sent
+        let sent: Vec<RequestMessage> = sent
             .iter()
             .map(|text| {
                 let (role, message) = message(text);
-                Said { role, message, content: None }
+                RequestMessage { role, message, content: None }
             })
             .collect();
         let (known, _) = compare(Number::FIRST, &stored, &sent).expect("known");
@@ -268,18 +297,18 @@ mod tests {
 
     #[test]
     fn s2_the_same_first_words_are_no_common_past() {
-        let stored = |texts: &[&str]| -> Vec<Told> {
-            let told = |(at, text): (usize, &&str)| {
+        let stored = |texts: &[&str]| -> Vec<StoredMessage> {
+            let stored = |(at, text): (usize, &&str)| {
                 let (role, message) = message(text);
                 let (seq, at) = (Seq(at as u64 + 1), jiff::Timestamp::UNIX_EPOCH);
-                Told { seq, role, text: message.text.clone(), at, message: Some(message) }
+                StoredMessage { seq, role, text: message.text.clone(), at, message: Some(message) }
             };
-            texts.iter().enumerate().map(told).collect()
+            texts.iter().enumerate().map(stored).collect()
         };
-        let said = |texts: &[&str]| -> Vec<Said> {
+        let said = |texts: &[&str]| -> Vec<RequestMessage> {
             let said = |text: &&str| {
                 let (role, message) = message(text);
-                Said { role, message, content: None }
+                RequestMessage { role, message, content: None }
             };
             texts.iter().map(said).collect()
         };
@@ -292,7 +321,7 @@ mod tests {
 
     #[test]
     fn s2_a_word_said_twice_is_no_beginning() {
-        let stored: Vec<Told> = Vec::new();
+        let stored: Vec<StoredMessage> = Vec::new();
         assert!(compare(Number::FIRST, &stored, &[]).is_none());
     }
 }

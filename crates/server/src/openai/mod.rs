@@ -3,16 +3,19 @@
 mod chat;
 mod conversations;
 mod history;
+mod history_commands;
+mod items;
 mod models;
 mod relay;
 mod reply;
+mod request_message;
 mod responses;
-mod said;
 mod scope;
 mod sse;
 mod turn;
 pub(crate) mod upstream;
 
+pub(crate) use reply::Reply;
 pub(crate) use responses::background::Background;
 
 use crate::app::App;
@@ -33,7 +36,7 @@ pub(crate) fn router() -> Router<Arc<App>> {
         .route("/v1/responses/{id}", get(responses::show).delete(responses::delete))
         .route("/v1/responses/{id}/cancel", post(responses::cancel))
         .route("/v1/responses/{id}/input_items", get(responses::input_items))
-        .route("/v1/conversations", post(conversations::create))
+        .route("/v1/conversations", get(conversations::list).post(conversations::create))
         .route(
             "/v1/conversations/{id}",
             get(conversations::show).post(conversations::change).delete(conversations::delete),
@@ -47,9 +50,13 @@ pub(crate) fn router() -> Router<Arc<App>> {
 
 /// Gives errors in the shape that OpenAI's clients read.
 pub(crate) async fn errors(request: Request, next: Next) -> Response {
-    let is_theirs = request.uri().path().starts_with("/v1/");
-    let response = next.run(request).await;
-    match response.extensions().get::<Problem>().filter(|_| is_theirs) {
+    let path = request.uri().path().to_owned();
+    in_their_shape(&path, next.run(request).await)
+}
+
+/// Gives an error of the OpenAI-compatible part in the shape that OpenAI's clients read.
+pub(crate) fn in_their_shape(path: &str, response: Response) -> Response {
+    match response.extensions().get::<Problem>().filter(|_| path.starts_with("/v1/")) {
         Some(problem) => problem.for_openai(),
         None => response,
     }

@@ -8,9 +8,11 @@ use super::sse::{Decoder, Event, written};
 use super::turn::Turn;
 use super::upstream::{Api, Upstream, whole};
 use crate::app::App;
+use crate::idempotency::Tells;
 use crate::problem::Problem;
+use crate::traces::ModelCall;
 use axum::body::{Body, Bytes};
-use axum::http::StatusCode;
+use axum::http::HeaderMap;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::response::{IntoResponse as _, Response};
 use serde_json::{Value, json};
@@ -27,37 +29,73 @@ pub(crate) async fn through(
     upstream: &Upstream,
     api: Api,
     fields: &Value,
+    headers: &HeaderMap,
 ) -> Result<Response, Problem> {
-    let answer = upstream.send(api, fields, &app.metrics).await?;
-    let (status, kind) = head(&answer);
-    let body = Body::from_stream(futures_util::stream::unfold(Some(answer), |answer| async move {
-        let mut answer = answer?;
+    let (answer, call) = upstream.send(api, fields, &passing(headers, &REQUEST_ENDS), app).await?;
+    Ok(streamed_through(answer, call))
+}
+
+/// Passes an answer through as it comes.
+pub(crate) fn streamed_through(answer: reqwest::Response, call: ModelCall) -> Response {
+    let (status, headers) = (answer.status(), passing(answer.headers(), &ANSWER_ENDS));
+    let body = Body::from_stream(futures_util::stream::unfold(Some((answer, call)), |state| async move {
+        let (mut answer, call) = state?;
         match answer.chunk().await {
-            Ok(Some(chunk)) => Some((Ok(chunk), Some(answer))),
-            Ok(None) => None,
+            Ok(Some(chunk)) => Some((Ok(chunk), Some((answer, call)))),
+            Ok(None) => {
+                call.passed();
+                None
+            }
             // The client sees a connection that broke off, as it would without us.
-            Err(error) => Some((Err(std::io::Error::other(error.without_url())), None)),
+            Err(error) => {
+                call.failed("broken");
+                Some((Err(std::io::Error::other(error.without_url())), None))
+            }
         }
     }));
-    Ok((status, [(CONTENT_TYPE, kind)], body).into_response())
+    let mut response = (status, headers, body).into_response();
+    response.extensions_mut().insert(Tells::Private);
+    response
 }
 
 /// Passes on an upstream's answer as it is.
 pub(crate) async fn passed_on(answer: reqwest::Response) -> Result<Response, Problem> {
-    let (status, kind) = head(&answer);
-    let retry_after = answer.headers().get("retry-after").cloned();
+    let (status, headers) = (answer.status(), passing(answer.headers(), &ANSWER_ENDS));
     let bytes = whole(answer).await?;
-    let mut response = (status, [(CONTENT_TYPE, kind)], bytes).into_response();
-    if let Some(after) = retry_after {
-        response.headers_mut().insert("retry-after", after);
-    }
-    Ok(response)
+    Ok((status, headers, bytes).into_response())
 }
 
-fn head(answer: &reqwest::Response) -> (StatusCode, String) {
-    let kind = answer.headers().get("content-type").and_then(|kind| kind.to_str().ok());
-    let kind = kind.unwrap_or("application/json").to_owned();
-    (answer.status(), kind)
+/// Headers of a request that end here: they are about a connection, about the bytes of a body, or secrets.
+pub(crate) const REQUEST_ENDS: [&str; 17] = [
+    "accept-encoding",
+    "authorization",
+    "connection",
+    "content-encoding",
+    "content-length",
+    "content-type",
+    "cookie",
+    "expect",
+    "host",
+    "keep-alive",
+    "origin",
+    "te",
+    "traceparent",
+    "tracestate",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+];
+
+/// Headers of an answer that end here.
+const ANSWER_ENDS: [&str; 7] =
+    ["connection", "content-length", "keep-alive", "set-cookie", "trailer", "transfer-encoding", "upgrade"];
+
+/// Picks the headers that pass through.
+pub(crate) fn passing(headers: &HeaderMap, ends: &[&str]) -> HeaderMap {
+    let ours = ["x-segue-", "proxy-", "x-forwarded-", "sec-"];
+    let ends = |name: &str| ends.contains(&name) || ours.iter().any(|ours| name.starts_with(ours));
+    let passes = headers.iter().filter(|(name, _)| !ends(name.as_str()));
+    passes.map(|(name, value)| (name.clone(), value.clone())).collect()
 }
 
 /// The other end of an answer that is sent piece by piece. Who hangs up is noticed.
@@ -179,7 +217,7 @@ impl Relay {
 
     async fn relay(self, answer: reqwest::Response, mut pieces: ChatPieces, sink: Sink) {
         let mut reply = Reply::default();
-        let ended = pass(Events::new(answer), &mut pieces, &mut reply, &sink).await;
+        let ended = self.pass(Events::new(answer), &mut pieces, &mut reply, &sink).await;
         // A reply that is whole is kept, also if the client did not wait for the last word.
         let whole = reply.is_whole() && !matches!(ended, Ended::Broke(_));
         if whole && let Err(problem) = self.app.keep_reply(&self.upstream, &self.turn, &reply).await {
@@ -192,44 +230,59 @@ impl Relay {
                 sink.send(written(None, "[DONE]")).await;
             }
             Ended::Done => {
+                self.turn.call.failed("broken");
                 self.app.metrics.upstream.add(&[("model", &self.upstream.name), ("result", "broken")], 1);
                 sink.send(failure("the model's endpoint stopped before its answer was whole")).await;
             }
             Ended::Broke(why) => {
+                self.turn.call.failed("broken");
                 self.app.metrics.upstream.add(&[("model", &self.upstream.name), ("result", "broken")], 1);
                 sink.send(failure(&why)).await;
             }
         }
     }
-}
 
-async fn pass(mut events: Events, pieces: &mut ChatPieces, reply: &mut Reply, sink: &Sink) -> Ended {
-    loop {
-        let event = match events.next(sink).await {
-            Ok(Some(event)) => event,
-            Ok(None) => return Ended::Done,
-            Err(ended) => return ended,
-        };
-        let data = event.data.trim();
-        if data == "[DONE]" {
-            return Ended::Done;
-        }
-        let value: Value = match serde_json::from_str(data) {
-            Ok(value) => value,
-            Err(_) => return Ended::Broke("the model's endpoint sent what is no chat completion".to_owned()),
-        };
-        if value.get("error").is_some_and(|error| !error.is_null()) {
-            // An error of the endpoint reaches the client as it is; what came before is no reply.
-            reply.finish = None;
-            sink.send(written(None, data)).await;
-            return Ended::HungUp;
-        }
-        if reply.take(&value).is_none() {
-            return Ended::Broke("the model's endpoint sent what is no chat completion".to_owned());
-        }
-        for piece in pieces.pass(&value) {
-            if !sink.send(piece).await {
+    async fn pass(
+        &self,
+        mut events: Events,
+        pieces: &mut ChatPieces,
+        reply: &mut Reply,
+        sink: &Sink,
+    ) -> Ended {
+        loop {
+            let event = match events.next(sink).await {
+                Ok(Some(event)) => event,
+                Ok(None) => return Ended::Done,
+                Err(ended) => return ended,
+            };
+            let data = event.data.trim();
+            if data == "[DONE]" {
+                return Ended::Done;
+            }
+            let value: Value = match serde_json::from_str(data) {
+                Ok(value) => value,
+                Err(_) => {
+                    return Ended::Broke("the model's endpoint sent what is no chat completion".to_owned());
+                }
+            };
+            if value.get("error").is_some_and(|error| !error.is_null()) {
+                // An error of the endpoint reaches the client as it is; what came before is no reply.
+                reply.finish = None;
+                sink.send(written(None, data)).await;
                 return Ended::HungUp;
+            }
+            let Some(delta) = reply.take(&value) else {
+                return Ended::Broke("the model's endpoint sent what is no chat completion".to_owned());
+            };
+            // What is shown is kept: a reply that cannot be is none.
+            if let Some(why) = self.app.too_long(reply.bytes()) {
+                reply.finish = None;
+                return Ended::Broke(why);
+            }
+            for piece in pieces.pass(&value, &delta.text) {
+                if !sink.send(piece).await {
+                    return Ended::HungUp;
+                }
             }
         }
     }

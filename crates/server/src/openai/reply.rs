@@ -42,6 +42,14 @@ pub(crate) struct Delta {
     pub(crate) calls: Vec<(u64, Option<String>, Option<String>, String)>,
 }
 
+impl Delta {
+    /// Makes the piece that is a whole call of a tool.
+    pub(crate) fn of_call(at: usize, call: &ToolCall) -> Self {
+        let call = (at as u64, Some(call.id.clone()), Some(call.name.clone()), call.arguments.clone());
+        Self { text: String::new(), calls: vec![call] }
+    }
+}
+
 /// A reply that is put together.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Reply {
@@ -145,6 +153,12 @@ impl Reply {
             self.calls.insert(self.calls.len() as u64, call.clone());
         }
         self.reasoning.extend(message.reasoning.iter().cloned());
+    }
+
+    /// Returns how long it is so far, in bytes.
+    pub(crate) fn bytes(&self) -> usize {
+        let call = |call: &ToolCall| call.id.len() + call.name.len() + call.arguments.len();
+        self.text.len() + self.calls.values().map(call).sum::<usize>()
     }
 
     /// Tells whether the model has said that it is done.

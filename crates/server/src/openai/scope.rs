@@ -3,7 +3,7 @@
 use crate::app::App;
 use crate::auth::Caller;
 use crate::body;
-use crate::own::NewAddress;
+use crate::own::{Id, NewAddress};
 use crate::problem::Problem;
 use axum::http::HeaderMap;
 use segue_core::scope::{self, KEY_BYTES_MAX};
@@ -20,16 +20,18 @@ pub(crate) fn explicit(
     if let Some(scope) = header(headers, "x-segue-scope")? {
         return body::scope(caller, &scope).map(Some);
     }
+    let id = |name: &str| Ok::<_, Problem>(header(headers, name)?.map(Id::Text));
     let address = NewAddress {
-        channel: header(headers, "x-segue-channel")?,
-        account: header(headers, "x-segue-account")?,
-        peer: header(headers, "x-segue-peer")?,
-        group: header(headers, "x-segue-group")?,
-        thread: header(headers, "x-segue-thread")?,
-        agent: header(headers, "x-segue-agent")?,
+        channel: id("x-segue-channel")?,
+        account: id("x-segue-account")?,
+        peer: id("x-segue-peer")?,
+        group: id("x-segue-group")?,
+        thread: id("x-segue-thread")?,
+        agent: id("x-segue-agent")?,
     };
     if address.peer.is_some() || address.group.is_some() {
-        let scope = app.scope_of(&Target::Address(address.read()?));
+        let (address, _) = address.read();
+        let scope = app.scope_of(&Target::Address(address));
         caller.check(&scope)?;
         return Ok(Some(scope));
     }
@@ -105,5 +107,47 @@ pub(crate) fn header(headers: &HeaderMap, name: &str) -> Result<Option<String>, 
     }
     let text = std::str::from_utf8(value.as_bytes())
         .map_err(|_| Problem::wrong(format!("the header {name} is no UTF-8")))?;
-    Ok(Some(text.trim().to_owned()).filter(|text| !text.is_empty()))
+    Ok(Some(decoded(text.trim())).filter(|text| !text.is_empty()))
+}
+
+/// Reads what is not ASCII and came percent-encoded. Escapes of ASCII stay: keys of scopes have escapes of their own.
+fn decoded(text: &str) -> String {
+    let mut read = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((first, more)) = rest.split_first() {
+        let escaped = rest.get(1..3).filter(|_| *first == b'%').and_then(|two| std::str::from_utf8(two).ok());
+        match escaped.and_then(|two| u8::from_str_radix(two, 16).ok()).filter(|byte| !byte.is_ascii()) {
+            Some(byte) => {
+                read.push(byte);
+                rest = rest.get(3..).unwrap_or_default();
+            }
+            None => {
+                read.push(*first);
+                rest = more;
+            }
+        }
+    }
+    let is_odd = |text: &String| text.chars().any(|c| !c.is_ascii() && (c.is_whitespace() || c.is_control()));
+    String::from_utf8(read).ok().filter(|read| !is_odd(read)).unwrap_or_else(|| text.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::decoded;
+
+    #[test]
+    fn escapes_of_ascii_stay_and_others_are_read() {
+        for (given, read) in [
+            ("plain", "plain"),
+            ("%E6%9D%8E%E9%9B%B7", "李雷"),
+            ("人:%e6%9d%8e", "人:李"),
+            ("a%20b%232", "a%20b%232"),
+            ("50%", "50%"),
+            ("%ff", "%ff"),
+            // White space that is not ASCII stands escaped in a key.
+            ("a%e3%80%80b", "a%e3%80%80b"),
+        ] {
+            assert_eq!(decoded(given), read, "{given}");
+        }
+    }
 }

@@ -2,29 +2,33 @@
 //! to be given.
 
 use super::history::Known;
-use super::said::Said;
+use super::history_commands::{Conversation, is_command};
+use super::request_message::RequestMessage;
 use crate::app::App;
 use crate::auth::Caller;
 use crate::own::messages;
 use crate::problem::Problem;
+use crate::traces::ModelCall;
 use axum::http::{HeaderName, HeaderValue};
 use axum::response::Response;
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 use segue_core::decision::Action;
-use segue_core::entry::Seq;
+use segue_core::entry::{Body, CommandBy, Seq};
 use segue_core::message::{Message, MessageId, Role};
 use segue_core::scope;
 use segue_core::session::{Key, Number};
 use segue_core::state::State;
-use segue_engine::commands::{self, Parsed};
 use segue_engine::config::{History, Notices};
 use segue_engine::outcome::Delivery;
-use segue_engine::{Inbound, Outcome, Pick, Request, Target};
+use segue_engine::{HostCommand, Inbound, Outcome, Pick, Request, Target};
 use serde_json::Value;
 use std::sync::Arc;
 
 /// What stands in a header as it is; all else is percent-encoded.
 const HEADER: &AsciiSet = &CONTROLS.add(b'%').add(b'"');
+
+/// How many entries behind a message its decision is looked for.
+const DECISION_BEHIND_MAX: usize = 24;
 
 /// What the client says about its history.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,14 +43,25 @@ pub(crate) enum Sends {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Marks {
     session: String,
-    action: &'static str,
+    action: Action,
     notice: Option<String>,
 }
 
 impl Marks {
     fn of(outcome: &Outcome) -> Self {
         let (session, notice) = (outcome.session_key().to_string(), outcome.notice.clone());
-        Self { session, action: outcome.action.name(), notice }
+        Self { session, action: outcome.action, notice }
+    }
+
+    /// Tells also what was done before. A boundary counts more than going on behind it.
+    fn after(mut self, moved: Option<&Outcome>) -> Self {
+        let Some(moved) = moved else { return self };
+        if self.action.goes_on() {
+            self.action = moved.action;
+        }
+        let notices: Vec<String> = moved.notice.iter().cloned().chain(self.notice).collect();
+        self.notice = (!notices.is_empty()).then(|| notices.join("\n"));
+        self
     }
 
     /// Writes the headers of an answer.
@@ -66,7 +81,7 @@ impl Marks {
             }
             false => put(response, "x-segue-session", &self.session),
         }
-        put(response, "x-segue-action", self.action);
+        put(response, "x-segue-action", self.action.name());
         if let Some(notice) = self.notice.as_deref().filter(|_| notices != Notices::None) {
             put(response, "x-segue-notice", notice);
         }
@@ -90,6 +105,8 @@ pub(crate) struct Turn {
     pub(crate) inputs: Vec<Seq>,
     /// Who answers.
     pub(crate) next: Next,
+    /// The call of the model, for traces.
+    pub(crate) call: ModelCall,
 }
 
 impl Turn {
@@ -99,6 +116,19 @@ impl Turn {
             Next::Managed(_) => self.marks.prefix(notices),
             Next::AsSent | Next::Answer(_) => None,
         }
+    }
+}
+
+impl Turn {
+    /// Takes the call of the model that answers, and says which conversation it belongs to.
+    pub(crate) async fn called(&mut self, app: &App, call: ModelCall) {
+        if call.is_traced()
+            && let Ok(state) = app.state(&self.scope).await
+            && let Some(session) = state.live(self.session)
+        {
+            call.belongs_to(session.id.to_string());
+        }
+        self.call = call;
     }
 }
 
@@ -112,39 +142,56 @@ pub(crate) enum Next {
     Managed(Vec<Value>),
 }
 
+/// What a request asks of a scope.
+pub(crate) struct Asked {
+    /// The scope.
+    pub(crate) scope: scope::Key,
+    /// What the request says.
+    pub(crate) said: Vec<RequestMessage>,
+    /// What the client says about its history.
+    pub(crate) sends: Sends,
+    /// The id by which a second delivery is known.
+    pub(crate) message_id: Option<String>,
+    /// The response that it goes on from: its session, and its reply.
+    pub(crate) previous: Option<(Number, Seq)>,
+}
+
 /// Begins a turn: takes over what is new, decides, and assembles the context.
-pub(crate) async fn begin(
-    app: &App,
-    caller: &Caller,
-    scope: scope::Key,
-    said: Vec<Said>,
-    sends: Sends,
-    message_id: Option<String>,
-) -> Result<Turn, Problem> {
-    app.admit_scope(caller, &Target::Scope(scope.clone())).await?;
-    check(app, &said)?;
+pub(crate) async fn begin(app: &App, caller: &Caller, asked: Asked) -> Result<Turn, Problem> {
+    let Asked { scope, said, sends, message_id, previous } = asked;
+    let is_new_scope = app.admit_scope(caller, &Target::Scope(scope.clone())).await?;
+    check_size(app, said.iter().filter(|said| said.role != Role::System).map(|said| &said.message))?;
     // Two requests of one client must not take the same message over twice.
     let waits = app.scope_turns.of(scope.as_str());
     let _turn = waits.lock().await;
-    let (system, said): (Vec<Said>, Vec<Said>) = said.into_iter().partition(|said| said.role == Role::System);
+    let (system, said): (Vec<RequestMessage>, Vec<RequestMessage>) =
+        said.into_iter().partition(|said| said.role == Role::System);
     let is_new = sends == Sends::OnlyNew || is_only_new(&said);
-    let turn = Beginning { app, scope, message_id, inputs: Vec::new() };
-    match said.last() {
-        None => Err(Problem::wrong("there is no message of a person, a model or a tool in the request")),
-        Some(last) if is_command(last) => {
-            let last = last.clone();
-            turn.decide(&system, &last).await
-        }
-        Some(_) if is_new => turn.only_new(&system, &said).await,
-        Some(_) if app.serve().context == History::Managed => turn.managed(&system, &said).await,
-        Some(_) => turn.take_over(&said).await,
+    let mut turn = Beginning { app, scope: scope.clone(), message_id, inputs: Vec::new(), moved: None };
+    let known = turn.known(&said).await?;
+    if let Some((session, seq)) = previous.filter(|_| known.is_none()) {
+        turn.go_back(session, seq).await?;
     }
+    let managed = app.serve().context == History::Managed;
+    let turn = match said.last() {
+        None => Err(Problem::wrong("there is no message of a person, a model or a tool in the request")),
+        Some(last) if is_command(last) => turn.decide(&system, last).await,
+        Some(_) if is_new => turn.only_new(&system, &said).await,
+        Some(last) => match (known, managed) {
+            (Some(seq), false) => turn.again(seq).await,
+            (Some(_), true) if last.role == Role::User => turn.decide(&system, last).await,
+            (_, true) => turn.managed(&system, said).await,
+            (None, false) => turn.take_over(said).await,
+        },
+    }?;
+    app.begun_scope(caller, is_new_scope).await;
+    Ok(turn)
 }
 
-fn check(app: &App, said: &[Said]) -> Result<(), Problem> {
+/// Refuses messages that are longer than the configuration allows.
+pub(crate) fn check_size<'a>(app: &App, messages: impl Iterator<Item = &'a Message>) -> Result<(), Problem> {
     let bytes_max = app.engine.config().limits.message_bytes_max;
-    let longest = said.iter().filter(|said| said.role != Role::System).map(|said| said.message.bytes()).max();
-    match longest.unwrap_or(0) > bytes_max {
+    match messages.map(Message::bytes).max().unwrap_or(0) > bytes_max {
         true => Err(Problem::too_large(format!("a message has at most {bytes_max} bytes"))
             .hint("limits.message_bytes_max of the configuration is the bound")),
         false => Ok(()),
@@ -152,7 +199,7 @@ fn check(app: &App, said: &[Said]) -> Result<(), Problem> {
 }
 
 /// A client that sends one message of a person, or only results of tools, sends only what is new.
-fn is_only_new(said: &[Said]) -> bool {
+fn is_only_new(said: &[RequestMessage]) -> bool {
     let tools = said.iter().filter(|said| said.role == Role::Tool).count();
     match said {
         [one] => one.role != Role::Assistant,
@@ -160,66 +207,127 @@ fn is_only_new(said: &[Said]) -> bool {
     }
 }
 
-fn is_command(said: &Said) -> bool {
-    said.role == Role::User
-        && said.content.is_none()
-        && matches!(commands::parse(&said.message.text), Parsed::Slash(_) | Parsed::Usage(_))
-}
-
 struct Beginning<'a> {
     app: &'a App,
     scope: scope::Key,
     message_id: Option<String>,
     inputs: Vec<Seq>,
+    /// What was done before the message is decided on: a fork, say.
+    moved: Option<Outcome>,
 }
 
 impl Beginning<'_> {
+    /// Finds the entry of a request that was taken before under the same id, if it says the same.
+    async fn known(&self, said: &[RequestMessage]) -> Result<Option<Seq>, Problem> {
+        let (Some(id), Some(last)) = (self.id(None), said.last()) else { return Ok(None) };
+        let store = self.app.engine.store();
+        let Some(seq) = store.seen(&self.scope, &id).await? else { return Ok(None) };
+        let is_same = match store.get(&self.scope, seq).await?.map(|record| record.body()) {
+            Some(Ok(Body::Message(role, message))) => {
+                role == last.role
+                    && message.text == last.message.text
+                    && message.tool_call_id == last.message.tool_call_id
+            }
+            // A fork that the request made.
+            Some(Ok(Body::Command(spoken))) => spoken.by == CommandBy::Host,
+            _ => false,
+        };
+        Ok(is_same.then_some(seq))
+    }
+
+    /// Returns the id of the request's last message, or of one before it.
+    fn id(&self, nth: Option<usize>) -> Option<MessageId> {
+        let id = self.message_id.as_ref()?;
+        Some(MessageId(nth.map_or_else(|| id.clone(), |nth| format!("{id}:{nth}"))))
+    }
+
+    /// Goes back to where a response was made: a session that has gone on since is forked there.
+    async fn go_back(&mut self, session: Number, seq: Seq) -> Result<(), Problem> {
+        let state = self.state().await?;
+        if state.live(session).is_none() {
+            return Ok(());
+        }
+        let stored = self.app.stored(&state, &state.view(session)).await?;
+        let goes_on = stored.last().is_some_and(|last| last.seq > seq);
+        let pick = Pick::Numbered(session);
+        let request = match goes_on {
+            true if stored.iter().any(|told| told.seq == seq) => Request::Fork(pick, Some(seq)),
+            false if state.latest() != Some(session) => Request::Resume(pick),
+            true | false => return Ok(()),
+        };
+        self.moved = Some(self.app.request(&self.scope, &request).await?);
+        Ok(())
+    }
+
+    /// The same request once more: it gets the reply of then, or another try if there is none.
+    async fn again(self, seq: Seq) -> Result<Turn, Problem> {
+        let state = self.state().await?;
+        let behind = self.app.engine.store().tail(&self.scope, seq, DECISION_BEHIND_MAX).await?;
+        let decided = behind.iter().find_map(|record| match record.body() {
+            Ok(Body::Decision(decision)) if decision.about == seq => Some(decision),
+            _ => None,
+        });
+        let holds = |number: &Number| state.view(*number).iter().any(|s| s.first <= seq && seq <= s.last);
+        let holder = || state.all().map(|(number, _)| number).filter(holds).min();
+        let session = decided.as_ref().map(|decision| decision.session).or_else(holder);
+        let session = session.map_or_else(|| latest(&state), Ok)?;
+        let action = decided.map_or(Action::Continue, |decision| decision.action);
+        let marks = self.marks(session, action, None);
+        let next = match self.reply_to(session, Some(seq)).await? {
+            Some(reply) => Next::Answer(Box::new(reply)),
+            None => Next::AsSent,
+        };
+        Ok(self.turn(session, marks, next))
+    }
+
     /// The client sends only what is new: it is decided on, and the context is ours.
-    async fn only_new(mut self, system: &[Said], said: &[Said]) -> Result<Turn, Problem> {
+    async fn only_new(mut self, system: &[RequestMessage], said: &[RequestMessage]) -> Result<Turn, Problem> {
         let last_user = said.iter().rposition(|said| said.role == Role::User);
-        for (at, one) in said.iter().enumerate() {
-            if Some(at) != last_user {
-                self.keep(one).await?;
-            }
+        let mut last = None;
+        for (at, one) in said.iter().enumerate().filter(|(at, _)| Some(*at) != last_user) {
+            last = self.keep(one, Some(at)).await?.or(last);
         }
-        match last_user.and_then(|at| said.get(at)) {
-            Some(last) => self.decide(system, last).await,
-            None => {
-                let state = self.state().await?;
-                let session = latest(&state)?;
-                let marks = self.marks(session, Action::Continue, None);
-                let context = self.context(system, None).await?;
-                Ok(self.turn(session, marks, Next::Managed(context)))
-            }
+        if let Some(user) = last_user.and_then(|at| said.get(at)) {
+            return self.decide(system, user).await;
         }
+        let session = latest(&*self.state().await?)?;
+        let marks = self.moved_marks(session);
+        if let Some(again) = last.filter(|outcome| outcome.delivery == Delivery::Again)
+            && let Some(reply) = self.reply_to(again.session, again.seq).await?
+        {
+            return Ok(self.turn(again.session, marks, Next::Answer(Box::new(reply))));
+        }
+        let context = self.context(system, None).await?;
+        Ok(self.turn(session, marks, Next::Managed(context)))
     }
 
     /// The client sends its whole history, and the configuration says that the context is ours all the same.
-    async fn managed(mut self, system: &[Said], said: &[Said]) -> Result<Turn, Problem> {
+    async fn managed(
+        mut self,
+        system: &[RequestMessage],
+        said: Vec<RequestMessage>,
+    ) -> Result<Turn, Problem> {
         let state = self.app.engine.store().load(&self.scope).await?;
-        let mut new: Vec<&Said> = said.iter().collect();
+        let Conversation { said, .. } = Conversation::of(said);
+        let mut new: Vec<(usize, &RequestMessage)> = said.iter().enumerate().collect();
         if let Some(state) = state
-            && let Some(known) = self.app.recognise_anywhere(&state, said).await?
+            && let Some(known) = self.app.recognise_anywhere(&state, &said).await?
         {
             if known.goes_on {
-                self.fork(&known).await?;
+                self.moved = Some(self.fork(&known, None).await?);
             }
-            new = known.new.iter().filter_map(|at| said.get(*at)).collect();
+            new.retain(|(at, _)| known.new.contains(at));
         }
-        match new.iter().rposition(|said| said.role == Role::User) {
-            Some(at) => {
-                let last = new.remove(at);
-                for one in new {
-                    self.keep(one).await?;
-                }
-                self.decide(system, last).await
-            }
+        let last_user = new.iter().rposition(|(_, said)| said.role == Role::User);
+        let last = last_user.map(|at| new.remove(at).1);
+        for (at, one) in new {
+            self.keep(one, Some(at)).await?;
+        }
+        match last {
+            Some(last) => self.decide(system, last).await,
             None => {
-                for one in new {
-                    self.keep(one).await?;
-                }
                 let session = latest(&*self.state().await?)?;
-                let marks = self.marks(session, Action::Continue, None);
+                let marks = self.moved_marks(session);
                 let context = self.context(system, None).await?;
                 Ok(self.turn(session, marks, Next::Managed(context)))
             }
@@ -227,68 +335,76 @@ impl Beginning<'_> {
     }
 
     /// The client sends its whole history, and the model is given that. A thread of the client is a session.
-    async fn take_over(mut self, said: &[Said]) -> Result<Turn, Problem> {
+    async fn take_over(mut self, said: Vec<RequestMessage>) -> Result<Turn, Problem> {
         let state = self.app.engine.store().load(&self.scope).await?;
+        let conversation = Conversation::of(said);
         let known = match &state {
-            Some(state) => self.app.recognise(state, said).await?,
+            Some(state) => match self.app.recognise_behind_command(state, &conversation).await? {
+                Some(known) => Some(known),
+                None => self.app.recognise(state, &conversation.said).await?,
+            },
             None => None,
         };
-        let mut moved = None;
-        let new: Vec<&Said> = match &known {
+        let latest_is = |session| state.as_ref().and_then(|state| state.latest()) == Some(session);
+        let mut new: Vec<(usize, &RequestMessage)> = conversation.said.iter().enumerate().collect();
+        match &known {
             Some(known) => {
+                new.retain(|(at, _)| known.new.contains(at));
                 if known.goes_on {
-                    moved = Some(self.fork(known).await?);
-                } else if state.as_ref().and_then(|state| state.latest()) != Some(known.session) {
+                    // Where nothing is added, the fork alone tells that the request was done.
+                    let id = self.message_id.clone().filter(|_| new.is_empty());
+                    self.moved = Some(self.fork(known, id).await?);
+                } else if !latest_is(known.session) {
                     let resume = Request::Resume(Pick::Numbered(known.session));
-                    moved = Some(self.app.request(&self.scope, &resume).await?);
+                    self.moved = Some(self.app.request(&self.scope, &resume).await?);
                 }
-                known.new.iter().filter_map(|at| said.get(*at)).collect()
             }
-            None => {
-                if state.as_ref().is_some_and(|state| state.latest().is_some()) {
-                    moved = Some(self.app.request(&self.scope, &Request::New(None)).await?);
-                }
-                said.iter().collect()
+            None if state.as_ref().is_some_and(|state| state.latest().is_some()) => {
+                self.moved = Some(self.app.request(&self.scope, &Request::New(None)).await?);
             }
-        };
-        for one in new {
-            self.keep(one).await?;
+            None => {}
+        }
+        let last = new.last().map(|(at, _)| *at);
+        for (at, one) in new {
+            self.keep(one, Some(at).filter(|_| Some(at) != last)).await?;
         }
         let session = latest(&*self.state().await?)?;
-        let marks = match &moved {
-            Some(outcome) => self.marks(session, outcome.action, outcome.notice.clone()),
-            None => self.marks(session, if known.is_some() { Action::Continue } else { Action::New }, None),
+        let marks = match known {
+            None if self.moved.is_none() => self.marks(session, Action::New, None),
+            _ => self.moved_marks(session),
         };
         Ok(self.turn(session, marks, Next::AsSent))
     }
 
-    async fn fork(&self, known: &Known) -> Result<Outcome, Problem> {
-        let fork = Request::Fork(Pick::Numbered(known.session), Some(known.last));
-        self.app.request(&self.scope, &fork).await
+    /// Forks a session behind what is known of it. Where nothing is, that is a new session.
+    async fn fork(&self, known: &Known, id: Option<String>) -> Result<Outcome, Problem> {
+        let pick = Pick::Numbered(known.session);
+        let request = known.last.map_or(Request::New(None), |last| Request::Fork(pick, Some(last)));
+        let by = id.map(|id| HostCommand { text: "fork".to_owned(), id: MessageId(id) });
+        self.app.request_as(&self.scope, &request, by).await
     }
 
-    /// Takes a message over as it is.
-    async fn keep(&mut self, said: &Said) -> Result<(), Problem> {
-        let message = &said.message;
+    /// Takes a message over as it is. It is known by the request's id, or by that and its place.
+    async fn keep(&mut self, said: &RequestMessage, nth: Option<usize>) -> Result<Option<Outcome>, Problem> {
+        let message = Message { message_id: self.id(nth), ..said.message.clone() };
         let says_nothing = message.text.trim().is_empty() && message.tool_calls.is_empty();
         if says_nothing && said.role != Role::Tool {
-            return Ok(());
+            return Ok(None);
         }
-        let outcome = self.app.request(&self.scope, &Request::Keep(said.role, message.clone())).await?;
+        let outcome = self.app.request(&self.scope, &Request::Keep(said.role, message)).await?;
         self.inputs.extend(outcome.seq);
-        Ok(())
+        Ok(Some(outcome))
     }
 
     /// Decides where a message of the person belongs.
-    async fn decide(mut self, system: &[Said], said: &Said) -> Result<Turn, Problem> {
-        let message_id = self.message_id.clone().map(MessageId);
-        let message = Message { message_id, ..said.message.clone() };
+    async fn decide(mut self, system: &[RequestMessage], said: &RequestMessage) -> Result<Turn, Problem> {
+        let message = Message { message_id: self.id(None), ..said.message.clone() };
         let at = self.app.engine.now();
         let to = Target::Scope(self.scope.clone());
         let inbound = Inbound { at, to, role: Role::User, message, session: None };
         let outcome = self.app.receive(inbound, None).await?;
         self.inputs.extend(outcome.seq);
-        let marks = Marks::of(&outcome);
+        let marks = Marks::of(&outcome).after(self.moved.as_ref());
         let session = outcome.session;
         if outcome.delivery == Delivery::Again
             && let Some(reply) = self.reply_to(session, outcome.seq).await?
@@ -297,8 +413,6 @@ impl Beginning<'_> {
         }
         if !outcome.wants_reply() {
             let text = outcome.say().unwrap_or_default();
-            // What is said in the answer need not stand before it too.
-            let marks = Marks { notice: None, ..marks };
             return Ok(self.turn(session, marks, Next::Answer(Box::new(Message::text(text)))));
         }
         let context = self.context(system, Some(said)).await?;
@@ -315,14 +429,18 @@ impl Beginning<'_> {
     }
 
     /// Assembles the context: what the client's system says, then ours. A picture is shown, not its stand-in.
-    async fn context(&self, system: &[Said], last: Option<&Said>) -> Result<Vec<Value>, Problem> {
+    async fn context(
+        &self,
+        system: &[RequestMessage],
+        last: Option<&RequestMessage>,
+    ) -> Result<Vec<Value>, Problem> {
         let context = self.app.context(&self.scope, None).await?;
-        let mut all: Vec<Value> = system.iter().map(super::said::to_chat).collect();
+        let mut all: Vec<Value> = system.iter().map(super::request_message::to_chat).collect();
         all.extend(messages(&context));
         if let Some(last) = last.filter(|last| last.content.is_some())
             && let Some(Value::Object(fields)) =
                 all.iter_mut().rfind(|message| message.get("role").and_then(Value::as_str) == Some("user"))
-            && let Some(content) = super::said::to_chat(last).get("content")
+            && let Some(content) = super::request_message::to_chat(last).get("content")
         {
             fields.insert("content".into(), content.clone());
         }
@@ -333,13 +451,19 @@ impl Beginning<'_> {
         self.app.state(&self.scope).await
     }
 
+    /// Tells what was done before what is new was taken over.
+    fn moved_marks(&self, session: Number) -> Marks {
+        self.marks(session, Action::Continue, None).after(self.moved.as_ref())
+    }
+
     fn marks(&self, session: Number, action: Action, notice: Option<String>) -> Marks {
         let session = Key::new(self.scope.clone(), session).to_string();
-        Marks { session, action: action.name(), notice }
+        Marks { session, action, notice }
     }
 
     fn turn(self, session: Number, marks: Marks, next: Next) -> Turn {
-        Turn { scope: self.scope, session, marks, inputs: self.inputs, next }
+        let (scope, inputs) = (self.scope, self.inputs);
+        Turn { scope, session, marks, inputs, next, call: ModelCall::default() }
     }
 }
 

@@ -1,10 +1,11 @@
 //! Upstreams: the endpoints of `[models]`, asked with patience and, before the first byte, more than once.
 
-use crate::app::Keys;
-use crate::metrics::Metrics;
+use crate::app::{App, Keys};
 use crate::problem::Problem;
+use crate::traces::ModelCall;
+use axum::http::HeaderMap;
 use segue_engine::config::{Config, Wire};
-use segue_engine::models::{Endpoint, Failure, Patience};
+use segue_engine::models::{CallLimits, Endpoint, Failure};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -47,6 +48,8 @@ pub(crate) struct Upstream {
     /// What was found out about the interfaces it speaks: 0 nothing, 1 chat, 2 responses.
     found: AtomicU8,
     retries: usize,
+    /// How long a whole answer may take.
+    timeout: Duration,
 }
 
 /// The endpoints of all models.
@@ -58,7 +61,7 @@ pub(crate) struct Upstreams {
 impl Upstreams {
     /// Makes the endpoints of a configuration. One that cannot be used says so when it is asked.
     pub(crate) fn new(config: &Config, keys: &Keys) -> Self {
-        let patience = Patience {
+        let patience = CallLimits {
             connect: config.serve.upstream_connect_timeout.unsigned_abs(),
             idle: config.serve.upstream_idle_timeout.unsigned_abs(),
         };
@@ -74,6 +77,7 @@ impl Upstreams {
                 wire: model.wire,
                 found: AtomicU8::new(0),
                 retries: config.serve.upstream_retries,
+                timeout: config.serve.upstream_timeout.unsigned_abs(),
             };
             (name.clone(), Arc::new(upstream))
         };
@@ -101,22 +105,19 @@ impl Upstreams {
 }
 
 impl Upstream {
-    /// Tells which interface to ask for a request to `/v1/responses`.
+    /// Tells which interface to ask for a request to `/v1/responses`: its own one first, until it is known to be missing.
     pub(crate) fn api_for_responses(&self) -> Api {
         match (self.wire, self.found.load(Ordering::Relaxed)) {
-            (Wire::Chat, _) => Api::Chat,
-            (Wire::Responses, _) | (Wire::Auto, 2) => Api::Responses,
-            (Wire::Auto, 1) => Api::Chat,
-            (Wire::Auto, _) => match self.endpoint.as_ref().map(Endpoint::host) {
-                Ok("api.openai.com") => Api::Responses,
-                _ => Api::Chat,
-            },
+            (Wire::Chat, _) | (Wire::Auto, 1) => Api::Chat,
+            (Wire::Responses | Wire::Auto, _) => Api::Responses,
         }
     }
 
-    /// Remembers which interface answered.
-    pub(crate) fn learn(&self, api: Api) {
-        self.found.store(if api == Api::Chat { 1 } else { 2 }, Ordering::Relaxed);
+    /// Remembers which interface answered, if it did.
+    pub(crate) fn learn_from(&self, api: Api, answer: &reqwest::Response) {
+        if answer.status().is_success() {
+            self.found.store(if api == Api::Chat { 1 } else { 2 }, Ordering::Relaxed);
+        }
     }
 
     /// Tells whether the other interface may be tried, after this one was not there.
@@ -124,21 +125,26 @@ impl Upstream {
         self.wire == Wire::Auto && self.found.load(Ordering::Relaxed) == 0
     }
 
-    /// Asks, again and again where that may help, until the head of an answer is there.
+    /// Asks, again and again where that may help, until the head of an answer is there. The call ends with the answer.
     pub(crate) async fn send(
         &self,
         api: Api,
         body: &Value,
-        metrics: &Metrics,
-    ) -> Result<reqwest::Response, Problem> {
+        more: &HeaderMap,
+        app: &App,
+    ) -> Result<(reqwest::Response, ModelCall), Problem> {
+        let metrics = &app.metrics;
         let endpoint = self.endpoint.as_ref().map_err(|error| Problem::upstream(error.to_string()))?;
         let bytes = serde_json::to_vec(body).map_err(|error| Problem::malformed(error.to_string()))?;
+        let call = app.traces.model_call(&self.name, endpoint.host());
+        let mut headers = more.clone();
+        app.traces.inject(&call, &mut headers);
         let begun = Instant::now();
         let mut pause = BACK_OFF;
         for left in (0..=self.retries).rev() {
             let request = endpoint.post(api.path(), bytes.clone());
             let request = request.map_err(|error| Problem::upstream(error.to_string()))?;
-            let answer = request.send().await;
+            let answer = request.headers(headers.clone()).timeout(self.timeout).send().await;
             let (again, result) = match &answer {
                 Ok(response) => {
                     let status = response.status().as_u16();
@@ -155,7 +161,12 @@ impl Upstream {
                 continue;
             }
             metrics.upstream_seconds.observe(&[("model", &self.name)], begun.elapsed().as_secs_f64());
-            return answer.map_err(|error| {
+            match &answer {
+                Ok(response) if response.status().is_success() => {}
+                Ok(_) => call.refused(&result),
+                Err(_) => call.failed(&result),
+            }
+            return answer.map(|answer| (answer, call)).map_err(|error| {
                 let failure = Failure::from(error);
                 match failure {
                     Failure::Timeout => Problem::upstream_timeout(failure.to_string()),

@@ -1,16 +1,18 @@
 //! The context that a model is given.
 
-use super::wire::{Context, Source, segment_name};
+use super::wire::{Context, LeftOut, Source, segment_name};
 use crate::app::App;
 use crate::auth::Caller;
 use crate::body::{self, Asked, At};
 use crate::problem::Problem;
 use axum::Json;
 use axum::extract::State;
+use segue_core::entry::Seq;
 use segue_core::scope;
 use segue_engine::context::{self, Budget};
 use segue_engine::pins::Pinned;
-use segue_engine::shapes::Shape;
+use segue_engine::shapes::pair::{Paired, Why, pair};
+use segue_engine::shapes::{Shape, of_paired};
 use segue_signals::context::OpenAiTokens;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -57,34 +59,64 @@ pub(crate) async fn assemble(
     scope: &scope::Key,
     query: &ContextQuery,
 ) -> Result<Context, Problem> {
-    let shape = query.shape.as_deref().map(|name| {
-        Shape::named(name).ok_or_else(|| {
-            Problem::wrong(format!("there is no shape {name:?}"))
-                .hint("it is openai_chat, openai_responses or anthropic")
-        })
-    });
-    let shape = shape.transpose()?;
-    if query.window.is_some_and(|window| !WINDOW.contains(&window)) {
-        return Err(Problem::wrong(format!(
-            "\"window\" is a number of tokens from {} to {}",
-            WINDOW.start(),
-            WINDOW.end()
-        )));
-    }
+    let shape = query.check()?;
     let context = app.context(scope, query.window).await?;
     let source = |source: &context::Source| Source {
+        part: source.part,
         session: source.session.to_string(),
         segment: source.segment.map(|number| segment_name(&source.session.scope, number)),
+        messages: source.messages,
         why: source.why.clone(),
     };
+    let left_out = |(seq, why): &(Seq, Why)| LeftOut { seq: seq.0, why: why.to_string() };
     Ok(Context {
         session: context.session.to_string(),
         tokens: context.tokens,
         window: context.window,
-        messages: messages(&context),
+        messages: said(&context),
+        older: context.older,
+        left_out: context.left_out().iter().map(left_out).collect(),
         sources: context.sources.iter().map(source).collect(),
+        shape: shape.map(|shape| shape.name().to_owned()),
         request: shape.map(|shape| context.project(shape)),
     })
+}
+
+impl ContextQuery {
+    /// Refuses what cannot be assembled, before anything is done.
+    pub(crate) fn check(&self) -> Result<Option<Shape>, Problem> {
+        if self.window.is_some_and(|window| !WINDOW.contains(&window)) {
+            return Err(Problem::wrong(format!(
+                "\"window\" is a number of tokens from {} to {}",
+                WINDOW.start(),
+                WINDOW.end()
+            )));
+        }
+        let shape = self.shape.as_deref().map(|name| {
+            Shape::named(name).ok_or_else(|| {
+                Problem::wrong(format!("there is no shape {name:?}"))
+                    .hint("it is openai_chat, openai_responses or anthropic")
+            })
+        });
+        shape.transpose()
+    }
+}
+
+/// Shows a context's messages as `segue context` does: those that are there, with their senders.
+fn said(context: &context::Context) -> Vec<Value> {
+    let said = context.said();
+    let mut shown = Vec::new();
+    for turn in pair(&said).turns {
+        let sender = said.get(turn.at).and_then(|(_, message)| message.sender.clone());
+        let one = Paired { turns: vec![turn], left_out: Vec::new() };
+        let Value::Object(mut fields) = of_paired(Shape::OpenAiChat, &one) else { continue };
+        let Some(Value::Array(mut messages)) = fields.remove("messages") else { continue };
+        if let (Some(Value::Object(first)), Some(sender)) = (messages.first_mut(), sender) {
+            first.insert("name".into(), sender.into());
+        }
+        shown.append(&mut messages);
+    }
+    shown
 }
 
 /// Returns a context's messages in the shape of OpenAI's chat.

@@ -1,7 +1,7 @@
 //! Live: events as they happen, and interrupts for running agents.
 
 use crate::app::App;
-use crate::auth::Caller;
+use crate::auth::{Admission, Caller};
 use crate::body::{self, Asked, At};
 use crate::events::events_of;
 use crate::problem::Problem;
@@ -22,7 +22,7 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout_at};
 use utoipa::{IntoParams, ToSchema};
 
 /// How many entries are read at a time.
@@ -32,7 +32,7 @@ const ENTRIES: usize = 200;
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
 /// How long a long poll waits at most, in seconds.
-const WAIT_MAX: u64 = 60;
+const WAIT_MAX: f64 = 60.0;
 
 /// How many commits are read at a time.
 const COMMITS: usize = 64;
@@ -43,7 +43,7 @@ const ENTRIES_MAX: usize = 10_000;
 /// An event. Its data is JSON.
 #[derive(ToSchema)]
 #[allow(dead_code, reason = "it only describes what is written")]
-pub struct Told {
+pub struct StreamedEvent {
     /// Its id, for `Last-Event-ID`.
     id: String,
     /// What kind: message, boundary, question, task or deleted.
@@ -59,7 +59,7 @@ pub struct Told {
 #[utoipa::path(get, path = "/api/v1/scopes/{scope}/events", tag = "events",
     params(("scope" = String, Path, description = "The scope, percent-encoded"),
         ("Last-Event-ID" = Option<String>, Header, description = "The id of the last event that was seen")),
-    responses((status = 200, description = "Events", content_type = "text/event-stream", body = Told)))]
+    responses((status = 200, description = "Events", content_type = "text/event-stream", body = StreamedEvent)))]
 pub(crate) async fn of_scope(
     State(app): State<Arc<App>>,
     caller: Caller,
@@ -67,13 +67,14 @@ pub(crate) async fn of_scope(
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     let scope = body::scope_there(&caller, &scope)?;
-    let state = app.state(&scope).await?;
+    // A scope may be watched before anything is said there.
+    let head = app.engine.store().head(&scope).await?.unwrap_or(Seq::ZERO);
     let from = match last_id(&headers)?.map(|id| id.parse()) {
         Some(Ok(seq)) => Seq(seq),
         Some(Err(_)) => return Err(Problem::wrong("Last-Event-ID is not the id of an event")),
-        None => state.head,
+        None => head,
     };
-    Ok(stream(Follow::new(app, scope, from)))
+    Ok(stream(Follow::new(app, caller, scope, from)))
 }
 
 /// Watch all scopes
@@ -81,7 +82,7 @@ pub(crate) async fn of_scope(
 /// The same events, of every scope that the token may know of.
 #[utoipa::path(get, path = "/api/v1/events", tag = "events",
     params(("Last-Event-ID" = Option<String>, Header, description = "The id of the last event that was seen")),
-    responses((status = 200, description = "Events", content_type = "text/event-stream", body = Told)))]
+    responses((status = 200, description = "Events", content_type = "text/event-stream", body = StreamedEvent)))]
 pub(crate) async fn of_all(
     State(app): State<Arc<App>>,
     caller: Caller,
@@ -131,6 +132,7 @@ trait Follows: Send + 'static {
 /// Follows the log of a scope.
 struct Follow {
     app: Arc<App>,
+    admission: Admission,
     scope: scope::Key,
     after: Seq,
     waiting: VecDeque<crate::events::Event>,
@@ -139,10 +141,11 @@ struct Follow {
 }
 
 impl Follow {
-    fn new(app: Arc<App>, scope: scope::Key, after: Seq) -> Self {
+    fn new(app: Arc<App>, caller: Caller, scope: scope::Key, after: Seq) -> Self {
         let (woken, stopping) = (app.hub.listen(&scope), app.stopping.clone());
         app.metrics.streams.add(1);
-        Self { app, scope, after, waiting: VecDeque::new(), woken, stopping }
+        let admission = app.admission(caller);
+        Self { app, admission, scope, after, waiting: VecDeque::new(), woken, stopping }
     }
 
     /// Reads on, and tells whether there was anything.
@@ -153,9 +156,10 @@ impl Follow {
         }
         let records = store.tail(&self.scope, self.after, ENTRIES).await?;
         let Some(last) = records.last() else { return Ok(false) };
+        self.admission.check(&self.app).await?;
         let state = self.app.state(&self.scope).await?;
         self.after = last.seq;
-        self.waiting.extend(events_of(&state, &records));
+        self.waiting.extend(events_of(&self.app, &state, &records).await?);
         Ok(true)
     }
 }
@@ -171,6 +175,7 @@ impl Follows for Follow {
             if !self.read().await.ok()? {
                 tokio::select! {
                     woken = self.woken.changed() => woken.ok()?,
+                    () = self.admission.ended() => return None,
                     _ = self.stopping.wait_for(|stop| *stop) => return None,
                 }
             }
@@ -187,7 +192,7 @@ impl Drop for Follow {
 /// Follows the commits of the store.
 struct FollowAll {
     app: Arc<App>,
-    caller: Caller,
+    admission: Admission,
     at: Position,
     /// How far the first commit was told already.
     within: Option<Seq>,
@@ -200,17 +205,22 @@ impl FollowAll {
     fn new(app: Arc<App>, caller: Caller, at: Position, within: Option<Seq>) -> Self {
         let (news, stopping) = (app.engine.store().subscribe(), app.stopping.clone());
         app.metrics.streams.add(1);
-        Self { app, caller, at, within, waiting: VecDeque::new(), news, stopping }
+        let admission = app.admission(caller);
+        Self { app, admission, at, within, waiting: VecDeque::new(), news, stopping }
     }
 
     /// Reads on, and tells whether there was anything.
     async fn read(&mut self) -> Result<bool, Problem> {
         let store = self.app.engine.store();
         let commits = store.commits(self.at, COMMITS).await?;
+        let sees = |scope: &scope::Key| self.admission.caller().sees(scope.as_str());
+        if commits.iter().any(|commit| sees(&commit.scope)) {
+            self.admission.check(&self.app).await?;
+        }
         for commit in &commits {
             self.at = commit.position;
             let told = self.within.take();
-            if !self.caller.sees(commit.scope.as_str()) {
+            if !self.admission.caller().sees(commit.scope.as_str()) {
                 continue;
             }
             let after = told.unwrap_or(commit.after).max(commit.after);
@@ -219,7 +229,8 @@ impl FollowAll {
             records.retain(|record| record.seq <= commit.head);
             let state = self.app.state(&commit.scope).await?;
             let named = |event: crate::events::Event| (format!("{}.{}", commit.position, event.seq), event);
-            self.waiting.extend(events_of(&state, &records).into_iter().map(named));
+            let events = events_of(&self.app, &state, &records).await?;
+            self.waiting.extend(events.into_iter().map(named));
         }
         Ok(!commits.is_empty())
     }
@@ -235,6 +246,7 @@ impl Follows for FollowAll {
             if !self.read().await.ok()? {
                 tokio::select! {
                     news = self.news.changed() => news.ok()?,
+                    () = self.admission.ended() => return None,
                     _ = self.stopping.wait_for(|stop| *stop) => return None,
                 }
             }
@@ -265,7 +277,7 @@ pub struct WaitQuery {
     /// How many seconds to wait for something to be said, at most.
     #[serde(default)]
     #[param(minimum = 0, maximum = 60)]
-    wait: Option<u64>,
+    wait: Option<f64>,
 }
 
 /// What was said while an agent worked.
@@ -300,28 +312,39 @@ pub(crate) async fn interrupts(
     Asked(query): Asked<WaitQuery>,
 ) -> Result<Json<Interrupts>, Problem> {
     let scope = body::scope_there(&caller, &scope)?;
-    let wait = query.wait.unwrap_or(0);
-    if wait > WAIT_MAX {
+    let wait = query.wait.unwrap_or(0.0);
+    if !(0.0..=WAIT_MAX).contains(&wait) {
         return Err(Problem::wrong(format!("\"wait\" is a number of seconds from 0 to {WAIT_MAX}")));
     }
-    app.state(&scope).await?;
     let tasks = Tasks::new(Arc::clone(&app.engine), scope.clone());
-    let Some(session) = tasks.active_session().await? else {
-        return Ok(Json(Interrupts { state: "none".to_owned(), interrupts: Vec::new() }));
-    };
-    let mut said = session.look_for_interrupts().await?;
-    if said.is_empty() && wait > 0 {
-        let mut stopping = app.stopping.clone();
-        tokio::select! {
-            waited = timeout(Duration::from_secs(wait), session.wait_for_interrupts()) => {
-                if let Ok(heard) = waited {
-                    said = heard?;
-                }
-            }
-            _ = stopping.wait_for(|stop| *stop) => {}
+    let until = Instant::now() + Duration::from_secs_f64(wait);
+    let (mut stopping, mut admission) = (app.stopping.clone(), app.admission(caller));
+    let mut woken = app.hub.listen(&scope);
+    loop {
+        // Marked as seen before the log is read, so that nothing comes between unnoticed.
+        woken.borrow_and_update();
+        let heard = heard(&tasks).await?;
+        if !heard.interrupts.is_empty() {
+            return Ok(Json(heard));
+        }
+        let is_over = tokio::select! {
+            woken = timeout_at(until, woken.changed()) => woken.is_err(),
+            () = admission.ended() => return Err(Problem::unauthorized("the token is revoked or expired")),
+            _ = stopping.wait_for(|stop| *stop) => true,
+        };
+        if is_over {
+            return Ok(Json(heard));
         }
     }
+}
+
+/// Takes what was said to the task that is at work, if there is one.
+async fn heard(tasks: &Tasks) -> Result<Interrupts, Problem> {
+    let Some(session) = tasks.active_session().await? else {
+        return Ok(Interrupts { state: "none".to_owned(), interrupts: Vec::new() });
+    };
+    let said = session.look_for_interrupts().await?;
     let interrupt = |one: segue_engine::tasks::Interruption| Interrupt { seq: one.message.0, text: one.text };
     let state = session.state().await?.name().to_owned();
-    Ok(Json(Interrupts { state, interrupts: said.into_iter().map(interrupt).collect() }))
+    Ok(Interrupts { state, interrupts: said.into_iter().map(interrupt).collect() })
 }

@@ -1,6 +1,7 @@
 //! Messages of people.
 
 use super::context::{ContextQuery, assemble};
+use super::id::{Id, PresentId};
 use super::wire::Turn;
 use crate::app::App;
 use crate::auth::{Caller, Right};
@@ -33,21 +34,22 @@ pub struct NewMessage {
     #[serde(default)]
     address: Option<NewAddress>,
     /// What is said, or a slash command.
-    text: String,
+    #[serde(default)]
+    text: Option<String>,
     /// The channel's id of it: a second delivery with the same one changes nothing.
     #[serde(default)]
-    message_id: Option<String>,
+    message_id: Option<Id>,
     /// When it was sent; now if nothing is said.
     #[serde(default)]
     #[schema(example = "2026-03-01T10:00:00Z", format = DateTime)]
     at: Option<String>,
     /// Who said it, where several people share a scope.
     #[serde(default)]
-    sender: Option<String>,
+    sender: Option<Id>,
     /// What came with it: names or addresses of files.
     #[serde(default)]
     #[schema(max_items = 100)]
-    attachments: Vec<Attachment>,
+    attachments: Option<Vec<Attachment>>,
     /// What it is to the task, if the host knows: response, modification, confirmation, new_task, abandon or unclear.
     #[serde(default)]
     #[schema(pattern = "^(response|modification|confirmation|new_task|abandon|unclear)$")]
@@ -63,39 +65,41 @@ pub struct NewMessage {
 pub struct NewAddress {
     /// The channel, such as telegram.
     #[serde(default)]
-    pub(crate) channel: Option<String>,
+    pub(crate) channel: Option<Id>,
     /// The agent's account there.
     #[serde(default)]
-    pub(crate) account: Option<String>,
-    /// The person, in a direct message.
+    pub(crate) account: Option<Id>,
+    /// The person. In a group it is who speaks; without a person and a group it is the agent's main scope.
     #[serde(default)]
-    pub(crate) peer: Option<String>,
+    pub(crate) peer: Option<Id>,
     /// The group or channel.
     #[serde(default)]
-    pub(crate) group: Option<String>,
+    #[schema(value_type = Option<PresentId>)]
+    pub(crate) group: Option<Id>,
     /// The thread.
     #[serde(default)]
-    pub(crate) thread: Option<String>,
+    pub(crate) thread: Option<Id>,
     /// The agent that is spoken to.
     #[serde(default)]
-    pub(crate) agent: Option<String>,
+    pub(crate) agent: Option<Id>,
 }
 
 impl NewAddress {
-    /// Reads the address.
-    pub(crate) fn read(self) -> Result<Address, Problem> {
-        let peer = match (self.group, self.peer) {
-            (Some(group), _) => Peer::Group(group),
-            (None, Some(peer)) => Peer::Direct(peer),
-            (None, None) => return Err(Problem::wrong("an address needs a \"peer\" or a \"group\"")),
+    /// Reads the address, and who speaks, where that is not the address.
+    pub(crate) fn read(self) -> (Address, Option<String>) {
+        let text = |id: Option<Id>| id.map(Id::text);
+        let (peer, sender) = match (text(self.group), text(self.peer)) {
+            (Some(group), peer) => (Peer::Group(group), peer),
+            (None, peer) => (Peer::Direct(peer.unwrap_or_default()), None),
         };
-        Ok(Address {
-            agent: self.agent.unwrap_or_default(),
-            channel: self.channel.unwrap_or_default(),
-            account: self.account.unwrap_or_default(),
+        let address = Address {
+            agent: text(self.agent).unwrap_or_default(),
+            channel: text(self.channel).unwrap_or_default(),
+            account: text(self.account).unwrap_or_default(),
             peer,
-            thread: self.thread,
-        })
+            thread: text(self.thread),
+        };
+        (address, sender)
     }
 }
 
@@ -147,55 +151,68 @@ pub(crate) async fn send(
     key: Option<Extension<idempotency::Key>>,
     Body(new): Body<NewMessage>,
 ) -> Result<Json<Turn>, Problem> {
+    let (to, speaker) = target(&app, &caller, new.scope.as_deref(), new.address)?;
     caller.may(Right::Write)?;
-    let to = target(&app, &caller, new.scope.as_deref(), new.address)?;
-    let at = instant(&app, new.at.as_deref())?;
+    let given = new.at.as_deref().map(time_stamp).transpose()?;
+    let at = given.unwrap_or_else(|| app.engine.now());
+    new.context.as_ref().map(ContextQuery::check).transpose()?;
     let intent = new.intent.as_deref().map(intent).transpose()?;
-    if new.attachments.len() > ATTACHMENTS_MAX {
+    let attachments = new.attachments.unwrap_or_default();
+    if attachments.len() > ATTACHMENTS_MAX {
         return Err(Problem::wrong(format!("a message has at most {ATTACHMENTS_MAX} attachments")));
     }
-    let mut text = new.text;
-    for attachment in &new.attachments {
+    let mut text = new.text.unwrap_or_default();
+    for attachment in &attachments {
         text += &format!("\n[attachment: {}]", attachment.shown());
     }
-    let message_id = new.message_id.or_else(|| key.map(|Extension(key)| key.message_id()));
-    let message =
-        Message { text, message_id: message_id.map(MessageId), sender: new.sender, ..Message::default() };
-    app.admit_scope(&caller, &to).await?;
+    let message_id = new.message_id.map(Id::text).or_else(|| key.map(|Extension(key)| key.message_id()));
+    let (message_id, sender) = (message_id.map(MessageId), new.sender.map(Id::text).or(speaker));
+    let message = Message { text, message_id, sender, ..Message::default() };
+    let is_new_scope = app.admit_scope(&caller, &to).await?;
+    app.clocks.note(&app.scope_of(&to), given, app.engine.now());
     let inbound = Inbound { at, to, role: Role::User, message, session: None };
     let outcome = app.receive(inbound, intent).await?;
-    let context = match new.context {
-        Some(wish) if outcome.wants_reply() => Some(assemble(&app, &outcome.scope, &wish).await?),
-        _ => None,
+    app.begun_scope(&caller, is_new_scope).await;
+    let wish = new.context.filter(|_| outcome.wants_reply());
+    let context = match wish {
+        Some(wish) => Some(assemble(&app, &outcome.scope, &wish).await),
+        None => None,
     };
-    Ok(Json(Turn::of(&outcome, context)))
+    // The message is durable: a context that cannot be had does not take the turn back.
+    let (context, why) = match context.transpose() {
+        Ok(context) => (context, None),
+        Err(problem) => (None, Some(format!("There is no context: {}", problem.detail()))),
+    };
+    let mut turn = Turn::of(&outcome, context);
+    turn.reasons.extend(why);
+    Ok(Json(turn))
 }
 
-/// Finds out where a message falls, and that the caller may know of it.
+/// Finds out where a message falls and who speaks, and that the caller may know of it.
 pub(crate) fn target(
     app: &App,
     caller: &Caller,
     scope: Option<&str>,
     address: Option<NewAddress>,
-) -> Result<Target, Problem> {
-    let target = match (scope, address) {
-        (Some(scope), None) => Target::Scope(body::scope(caller, scope)?),
-        (None, Some(address)) => Target::Address(address.read()?),
+) -> Result<(Target, Option<String>), Problem> {
+    let (target, speaker) = match (scope, address) {
+        (Some(scope), None) => (Target::Scope(body::scope(caller, scope)?), None),
+        (None, Some(address)) => {
+            let (address, speaker) = address.read();
+            (Target::Address(address), speaker)
+        }
         (Some(_), Some(_)) => return Err(Problem::wrong("send \"scope\" or \"address\", not both")),
         (None, None) => return Err(Problem::wrong("a message needs a \"scope\" or an \"address\"")),
     };
     caller.check(&app.scope_of(&target))?;
-    Ok(target)
+    Ok((target, speaker))
 }
 
-/// Reads a time stamp; now, if there is none.
-pub(crate) fn instant(app: &App, at: Option<&str>) -> Result<Timestamp, Problem> {
-    match at {
-        None => Ok(app.engine.now()),
-        Some(at) => at.parse().map_err(|_| {
-            Problem::wrong(format!("{at:?} is no time stamp")).hint("write one such as 2026-03-01T10:00:00Z")
-        }),
-    }
+/// Reads a time stamp.
+pub(crate) fn time_stamp(at: &str) -> Result<Timestamp, Problem> {
+    at.parse().map_err(|_| {
+        Problem::wrong(format!("{at:?} is no time stamp")).hint("write one such as 2026-03-01T10:00:00Z")
+    })
 }
 
 fn intent(name: &str) -> Result<MessageIntent, Problem> {

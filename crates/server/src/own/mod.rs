@@ -2,6 +2,7 @@
 
 mod context;
 mod decisions;
+mod id;
 mod live;
 mod messages;
 mod moves;
@@ -16,9 +17,11 @@ mod turns;
 mod wire;
 
 pub(crate) use context::messages;
+pub(crate) use id::Id;
 pub(crate) use messages::NewAddress;
 pub(crate) use scopes::Begun;
 pub(crate) use transcript::Order;
+pub(crate) use wire::question;
 
 use crate::app::App;
 use crate::problem::Problem;

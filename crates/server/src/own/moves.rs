@@ -4,11 +4,13 @@ use super::wire::Moved;
 use crate::app::App;
 use crate::auth::{Caller, Right};
 use crate::body::{self, At, Body, Optional};
+use crate::idempotency;
 use crate::problem::Problem;
-use axum::Json;
 use axum::extract::State;
+use axum::{Extension, Json};
 use segue_core::entry::Seq;
 use segue_core::observed::Answer;
+use segue_core::scope;
 use segue_engine::{Pick, Request};
 use serde::Deserialize;
 use std::sync::Arc;
@@ -42,39 +44,60 @@ pub struct NewAnswer {
     answer: String,
 }
 
-async fn of_session(
-    app: &App,
-    caller: &Caller,
-    scope: &str,
-    n: u32,
-    request: impl FnOnce(Pick) -> Request,
-) -> Done {
-    let scope = body::scope_there(caller, scope)?;
-    caller.may(Right::Write)?;
-    let (_, number) = app.session(&scope, n).await?;
-    let outcome = app.request(&scope, &request(Pick::Numbered(number))).await?;
-    Ok(Json(Moved::of(&outcome)))
+/// A body that says nothing.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Nothing {}
+
+/// Who asks for a move, and under which key.
+struct Mover {
+    app: Arc<App>,
+    caller: Caller,
+    key: Option<Extension<idempotency::Key>>,
 }
 
-async fn of_scope(app: &App, caller: &Caller, scope: &str, request: &Request) -> Done {
-    let scope = body::scope_there(caller, scope)?;
-    caller.may(Right::Write)?;
-    app.state(&scope).await?;
-    let outcome = app.request(&scope, request).await?;
-    Ok(Json(Moved::of(&outcome)))
+impl Mover {
+    async fn of_session(
+        self,
+        scope: &str,
+        n: u32,
+        verb: &str,
+        request: impl FnOnce(Pick) -> Request,
+    ) -> Done {
+        let scope = body::scope_there(&self.caller, scope)?;
+        self.caller.may(Right::Write)?;
+        let (_, number) = self.app.session(&scope, n).await?;
+        self.done(&scope, &format!("{verb} {n}"), &request(Pick::Numbered(number))).await
+    }
+
+    async fn of_scope(self, scope: &str, verb: &str, request: &Request) -> Done {
+        let scope = body::scope_there(&self.caller, scope)?;
+        self.caller.may(Right::Write)?;
+        self.app.state(&scope).await?;
+        self.done(&scope, verb, request).await
+    }
+
+    async fn done(self, scope: &scope::Key, text: &str, request: &Request) -> Done {
+        let by = self.key.map(|Extension(key)| key.command(text));
+        let outcome = self.app.request_as(scope, request, by).await?;
+        Ok(Json(Moved::of(&outcome)))
+    }
 }
 
 /// Make a session the latest one again
 #[utoipa::path(post, path = "/api/v1/scopes/{scope}/sessions/{n}/resume", tag = "sessions",
     params(("scope" = String, Path, description = "The scope, percent-encoded"),
         ("n" = u32, Path, description = "The session's number")),
+    request_body = Option<Nothing>,
     responses((status = 200, description = "What was done", body = Moved)))]
 pub(crate) async fn resume(
     State(app): State<Arc<App>>,
     caller: Caller,
     At((scope, n)): At<(String, u32)>,
+    key: Option<Extension<idempotency::Key>>,
+    Optional(Nothing {}): Optional<Nothing>,
 ) -> Done {
-    of_session(&app, &caller, &scope, n, Request::Resume).await
+    Mover { app, caller, key }.of_session(&scope, n, "resume", Request::Resume).await
 }
 
 /// Begin a session with another one's past
@@ -87,38 +110,57 @@ pub(crate) async fn fork(
     State(app): State<Arc<App>>,
     caller: Caller,
     At((scope, n)): At<(String, u32)>,
+    key: Option<Extension<idempotency::Key>>,
     Optional(fork): Optional<ForkAt>,
 ) -> Done {
-    of_session(&app, &caller, &scope, n, |pick| Request::Fork(pick, fork.at.map(Seq))).await
+    let request = |pick| Request::Fork(pick, fork.at.map(Seq));
+    Mover { app, caller, key }.of_session(&scope, n, "fork", request).await
 }
 
 /// Bring an archived session back
 #[utoipa::path(post, path = "/api/v1/scopes/{scope}/sessions/{n}/restore", tag = "sessions",
     params(("scope" = String, Path, description = "The scope, percent-encoded"),
         ("n" = u32, Path, description = "The session's number")),
+    request_body = Option<Nothing>,
     responses((status = 200, description = "What was done", body = Moved)))]
 pub(crate) async fn restore(
     State(app): State<Arc<App>>,
     caller: Caller,
     At((scope, n)): At<(String, u32)>,
+    key: Option<Extension<idempotency::Key>>,
+    Optional(Nothing {}): Optional<Nothing>,
 ) -> Done {
-    of_session(&app, &caller, &scope, n, Request::Restore).await
+    Mover { app, caller, key }.of_session(&scope, n, "restore", Request::Restore).await
 }
 
 /// Take back the last boundary
 #[utoipa::path(post, path = "/api/v1/scopes/{scope}/undo", tag = "sessions",
     params(("scope" = String, Path, description = "The scope, percent-encoded")),
+    request_body = Option<Nothing>,
     responses((status = 200, description = "What was done", body = Moved)))]
-pub(crate) async fn undo(State(app): State<Arc<App>>, caller: Caller, At(scope): At<String>) -> Done {
-    of_scope(&app, &caller, &scope, &Request::Undo).await
+pub(crate) async fn undo(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    At(scope): At<String>,
+    key: Option<Extension<idempotency::Key>>,
+    Optional(Nothing {}): Optional<Nothing>,
+) -> Done {
+    Mover { app, caller, key }.of_scope(&scope, "undo", &Request::Undo).await
 }
 
 /// Do again what was taken back
 #[utoipa::path(post, path = "/api/v1/scopes/{scope}/redo", tag = "sessions",
     params(("scope" = String, Path, description = "The scope, percent-encoded")),
+    request_body = Option<Nothing>,
     responses((status = 200, description = "What was done", body = Moved)))]
-pub(crate) async fn redo(State(app): State<Arc<App>>, caller: Caller, At(scope): At<String>) -> Done {
-    of_scope(&app, &caller, &scope, &Request::Redo).await
+pub(crate) async fn redo(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    At(scope): At<String>,
+    key: Option<Extension<idempotency::Key>>,
+    Optional(Nothing {}): Optional<Nothing>,
+) -> Done {
+    Mover { app, caller, key }.of_scope(&scope, "redo", &Request::Redo).await
 }
 
 /// Move what was said from a message on to a new session
@@ -130,9 +172,10 @@ pub(crate) async fn split(
     State(app): State<Arc<App>>,
     caller: Caller,
     At(scope): At<String>,
+    key: Option<Extension<idempotency::Key>>,
     Body(split): Body<SplitAt>,
 ) -> Done {
-    of_scope(&app, &caller, &scope, &Request::Split(Seq(split.at))).await
+    Mover { app, caller, key }.of_scope(&scope, "split", &Request::Split(Seq(split.at))).await
 }
 
 /// Answer the question that is open
@@ -144,10 +187,11 @@ pub(crate) async fn answer(
     State(app): State<Arc<App>>,
     caller: Caller,
     At(scope): At<String>,
+    key: Option<Extension<idempotency::Key>>,
     Body(new): Body<NewAnswer>,
 ) -> Done {
     let answer = Answer::named(&new.answer).ok_or_else(|| {
         Problem::wrong(format!("there is no answer {:?}", new.answer)).hint("it is continue, fresh or older")
     })?;
-    of_scope(&app, &caller, &scope, &Request::Answer(answer)).await
+    Mover { app, caller, key }.of_scope(&scope, "answer", &Request::Answer(answer)).await
 }

@@ -1,7 +1,8 @@
 //! Replies of models, and results of tools.
 
+use super::id::{Id, PresentId};
+use super::messages::time_stamp;
 use super::turns::{no_session, refused};
-use super::wire::ToolCall;
 use crate::app::App;
 use crate::auth::{Caller, Right};
 use crate::body::{self, Body};
@@ -11,9 +12,10 @@ use axum::extract::State;
 use axum::{Extension, Json};
 use segue_core::decision::Action;
 use segue_core::message::{self, Message, MessageId, Role};
-use segue_core::scope;
 use segue_core::session::{self, Number};
+use segue_core::{Timestamp, scope};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use std::sync::Arc;
 use utoipa::ToSchema;
 
@@ -29,10 +31,10 @@ pub struct NewReply {
     session: Option<String>,
     /// What the model said. It may be empty if tools are called.
     #[serde(default)]
-    text: String,
+    text: Option<String>,
     /// The tools that it calls.
     #[serde(default)]
-    tool_calls: Vec<ToolCall>,
+    tool_calls: Option<Vec<NewToolCall>>,
     /// What it thought before.
     #[serde(default)]
     reasoning: Option<NewReasoning>,
@@ -44,7 +46,68 @@ pub struct NewReply {
     usage: Option<Usage>,
     /// An id of it: a second delivery with the same one changes nothing.
     #[serde(default)]
-    message_id: Option<String>,
+    message_id: Option<Id>,
+    /// When it was made; now by the clock of the host's messages if nothing is said.
+    #[serde(default)]
+    #[schema(example = "2026-03-01T10:00:05Z", format = DateTime)]
+    at: Option<String>,
+}
+
+/// A call of a tool, as OpenAI's chat has it or flat.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(untagged)]
+pub enum NewToolCall {
+    /// As OpenAI's chat has it.
+    Nested {
+        /// The id that the result will carry.
+        #[schema(value_type = PresentId)]
+        id: Id,
+        /// What is called.
+        function: NewFunction,
+    },
+    /// Flat.
+    Flat {
+        /// The id that the result will carry.
+        #[schema(value_type = PresentId)]
+        id: Id,
+        /// The tool's name.
+        #[schema(min_length = 1)]
+        name: String,
+        /// The arguments, as the model wrote them, or as JSON.
+        #[serde(default)]
+        #[schema(value_type = Value)]
+        arguments: Value,
+    },
+}
+
+/// What is called.
+#[derive(Debug, Deserialize, ToSchema)]
+pub struct NewFunction {
+    /// The tool's name.
+    #[schema(min_length = 1)]
+    name: String,
+    /// The arguments, as the model wrote them, or as JSON.
+    #[serde(default)]
+    #[schema(value_type = Value)]
+    arguments: Value,
+}
+
+impl NewToolCall {
+    fn read(self) -> Result<message::ToolCall, Problem> {
+        let (id, name, arguments) = match self {
+            Self::Nested { id, function } => (id.text(), function.name, function.arguments),
+            Self::Flat { id, name, arguments } => (id.text(), name, arguments),
+        };
+        if id.trim().is_empty() || name.is_empty() {
+            return Err(Problem::wrong("a call of a tool has an \"id\" and a \"name\""));
+        }
+        let arguments = match arguments {
+            Value::Null => String::new(),
+            Value::String(text) => text,
+            other => other.to_string(),
+        };
+        Ok(message::ToolCall { id, name, arguments })
+    }
 }
 
 /// What a model thought: a text, or the blocks of its provider.
@@ -160,14 +223,17 @@ pub struct NewToolResult {
     #[serde(default)]
     session: Option<String>,
     /// The id of the call.
-    #[schema(pattern = r"\S")]
-    tool_call_id: String,
+    tool_call_id: Id,
     /// What the tool answered.
     #[serde(default)]
-    text: String,
+    text: Option<String>,
     /// An id of it: a second delivery with the same one changes nothing.
     #[serde(default)]
-    message_id: Option<String>,
+    message_id: Option<Id>,
+    /// When it came; now by the clock of the host's messages if nothing is said.
+    #[serde(default)]
+    #[schema(example = "2026-03-01T10:00:05Z", format = DateTime)]
+    at: Option<String>,
 }
 
 /// Where something was written.
@@ -194,22 +260,25 @@ pub(crate) async fn reply(
     key: Option<Extension<idempotency::Key>>,
     Body(new): Body<NewReply>,
 ) -> Result<Json<Written>, Problem> {
-    caller.may(Right::Write)?;
     let scope = body::scope(&caller, &new.scope)?;
-    let call = |call: ToolCall| message::ToolCall { id: call.id, name: call.name, arguments: call.arguments };
+    caller.may(Right::Write)?;
+    let at = new.at.as_deref().map(time_stamp).transpose()?;
+    let calls = new.tool_calls.unwrap_or_default().into_iter().map(NewToolCall::read);
+    let tool_calls = calls.collect::<Result<Vec<_>, _>>()?;
     let model = new.model.unwrap_or_default();
     let usage = new.usage.unwrap_or_default();
-    app.count_tokens(&model, usage.tokens_in, usage.tokens_out);
     let message = Message {
-        text: new.text,
-        tool_calls: new.tool_calls.into_iter().map(call).collect(),
+        text: new.text.unwrap_or_default(),
+        tool_calls,
         reasoning: new.reasoning.map(|given| given.read(&model)).unwrap_or_default(),
         message_id: id(new.message_id, key),
         usage: new.usage.map(Usage::read),
-        model: Some(model).filter(|model| !model.is_empty()),
+        model: Some(model.clone()).filter(|model| !model.is_empty()),
         ..Message::default()
     };
-    written(&app, &scope, new.session.as_deref(), Role::Assistant, message).await
+    let written = written(&app, &scope, new.session.as_deref(), at, Role::Assistant, message).await?;
+    app.count_tokens(&model, usage.read());
+    Ok(written)
 }
 
 /// Store the result of a tool
@@ -221,22 +290,24 @@ pub(crate) async fn tool_result(
     key: Option<Extension<idempotency::Key>>,
     Body(new): Body<NewToolResult>,
 ) -> Result<Json<Written>, Problem> {
-    caller.may(Right::Write)?;
     let scope = body::scope(&caller, &new.scope)?;
-    if new.tool_call_id.trim().is_empty() {
+    caller.may(Right::Write)?;
+    let at = new.at.as_deref().map(time_stamp).transpose()?;
+    let tool_call_id = new.tool_call_id.text();
+    if tool_call_id.trim().is_empty() {
         return Err(Problem::wrong("a result needs the \"tool_call_id\" of its call"));
     }
     let message = Message {
-        text: new.text,
-        tool_call_id: Some(new.tool_call_id),
+        text: new.text.unwrap_or_default(),
+        tool_call_id: Some(tool_call_id),
         message_id: id(new.message_id, key),
         ..Message::default()
     };
-    written(&app, &scope, new.session.as_deref(), Role::Tool, message).await
+    written(&app, &scope, new.session.as_deref(), at, Role::Tool, message).await
 }
 
-fn id(given: Option<String>, key: Option<Extension<idempotency::Key>>) -> Option<MessageId> {
-    let given = given.filter(|id| !id.trim().is_empty());
+fn id(given: Option<Id>, key: Option<Extension<idempotency::Key>>) -> Option<MessageId> {
+    let given = given.map(Id::text).filter(|id| !id.trim().is_empty());
     given.or_else(|| key.map(|Extension(key)| key.message_id())).map(MessageId)
 }
 
@@ -244,6 +315,7 @@ async fn written(
     app: &App,
     scope: &scope::Key,
     session: Option<&str>,
+    at: Option<Timestamp>,
     role: Role,
     message: Message,
 ) -> Result<Json<Written>, Problem> {
@@ -255,7 +327,8 @@ async fn written(
     if !state.sessions.contains_key(&number) {
         return Err(no_session(scope, number));
     }
-    let outcome = app.reply(scope, number, role, message).await?;
+    let at = at.unwrap_or_else(|| app.now_in(scope));
+    let outcome = app.reply(scope, number, at, role, message).await?;
     if outcome.action == Action::Refused {
         return Err(refused(&outcome));
     }
@@ -281,20 +354,22 @@ impl App {
         &self,
         scope: &scope::Key,
         session: Number,
+        at: Timestamp,
         role: Role,
         message: Message,
     ) -> Result<segue_engine::Outcome, Problem> {
         let to = segue_engine::Target::Scope(scope.clone());
-        let inbound =
-            segue_engine::Inbound { at: self.engine.now(), to, role, message, session: Some(session) };
+        let inbound = segue_engine::Inbound { at, to, role, message, session: Some(session) };
         self.receive(inbound, None).await
     }
 
     /// Counts tokens of a model.
-    pub(crate) fn count_tokens(&self, model: &str, tokens_in: u64, tokens_out: u64) {
+    pub(crate) fn count_tokens(&self, model: &str, usage: message::Usage) {
         let known = self.engine.config().models.contains_key(model);
         let model = if known { model } else { "other" };
-        self.metrics.tokens.add(&[("model", model), ("direction", "in")], tokens_in);
-        self.metrics.tokens.add(&[("model", model), ("direction", "out")], tokens_out);
+        let counts = [("in", usage.tokens_in), ("cached", usage.tokens_cached), ("out", usage.tokens_out)];
+        for (direction, tokens) in counts {
+            self.metrics.tokens.add(&[("model", model), ("direction", direction)], tokens);
+        }
     }
 }

@@ -5,6 +5,7 @@ use crate::app::App;
 use crate::auth::Caller;
 use crate::body::Asked;
 use crate::problem::Problem;
+use crate::values::Space;
 use axum::Json;
 use axum::extract::State;
 use segue_core::scope;
@@ -31,7 +32,7 @@ pub struct ScopesQuery {
     cursor: Option<String>,
     /// How many at most.
     #[serde(default)]
-    #[param(minimum = 1, maximum = 500)]
+    #[param(minimum = 1, maximum = 1_000_000)]
     limit: Option<usize>,
     /// What the keys begin with.
     #[serde(default)]
@@ -68,7 +69,8 @@ impl Scope {
 
 /// List scopes
 ///
-/// The last written first; only those that the token may know of.
+/// By their keys, so that none is missed and none comes twice, whatever is written between two pages; only those that the token
+/// may know of.
 #[utoipa::path(get, path = "/api/v1/scopes", tag = "scopes", params(ScopesQuery),
     responses((status = 200, description = "A page of scopes", body = Page<Scope>)))]
 pub(crate) async fn list(
@@ -77,76 +79,114 @@ pub(crate) async fn list(
     Asked(query): Asked<ScopesQuery>,
 ) -> Result<Json<Page<Scope>>, Problem> {
     let limit = wire::limit(query.limit)?;
-    let mut page = segue_store::Page::first(ROWS);
-    page.after = query.cursor.as_deref().map(read_cursor).transpose()?;
     let prefix = query.prefix.unwrap_or_default();
-    let (mut items, mut looked_through) = (Vec::new(), 0);
+    let mut page = segue_store::Page::by_key(ROWS);
+    page.after = query.cursor.as_deref().map(read_cursor).transpose()?;
+    let (mut items, mut looked_through) = (Vec::<Scope>::new(), 0);
     loop {
         let ScopePage { rows, next } = app.engine.store().scopes(&page).await?;
         looked_through += rows.len();
         for row in &rows {
-            if !row.scope.as_str().starts_with(&prefix) || !caller.sees(row.scope.as_str()) {
+            let key = row.scope.as_str();
+            if !key.starts_with(&prefix) || !caller.sees(key) {
                 continue;
             }
-            items.push(Scope::of(row));
+            // One more than the page holds tells that there is a next one.
             if items.len() == limit {
-                let next = Some(written(&Cursor::behind(row)));
+                let next = items.last().map(|last| written(&last.scope));
                 return Ok(Json(Page { items, next }));
             }
+            items.push(Scope::of(row));
         }
-        if next.is_none() || looked_through >= LOOKED_THROUGH_MAX {
-            return Ok(Json(Page { items, next: next.as_ref().map(written) }));
+        let last = rows.last().map(|row| written(row.scope.as_str()));
+        if next.is_none() {
+            return Ok(Json(Page { items, next: None }));
+        }
+        if looked_through >= LOOKED_THROUGH_MAX {
+            return Ok(Json(Page { items, next: last }));
         }
         page.after = next;
     }
 }
 
-/// Writes a cursor without a space, which queries write in two ways.
-fn written(cursor: &Cursor) -> String {
-    cursor.0.replacen(' ', "~", 1)
+/// Writes a cursor with letters that need no escape in a query.
+fn written(key: &str) -> String {
+    key.bytes().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn read_cursor(text: &str) -> Result<Cursor, Problem> {
-    let cursor = Cursor(text.replacen('~', " ", 1));
-    match cursor.parse() {
-        Ok(_) => Ok(cursor),
-        Err(_) => Err(Problem::wrong("there is no such cursor").hint("take `next` of the page before")),
-    }
+    let wrong = || Problem::wrong("there is no such cursor").hint("take `next` of the page before");
+    let byte = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
+    let bytes: Option<Vec<u8>> = text.as_bytes().chunks(2).map(byte).collect();
+    let bytes = bytes.filter(|_| !text.is_empty() && text.len().is_multiple_of(2)).ok_or_else(wrong)?;
+    // Any place in the order of keys will do. No key holds a NUL, and not every store takes one.
+    Ok(Cursor(String::from_utf8_lossy(&bytes).replace('\0', "\u{1}")))
 }
 
 impl App {
-    /// Lets a caller begin a new scope, within the bound of the configuration.
-    pub(crate) async fn admit_scope(&self, caller: &Caller, to: &Target) -> Result<(), Problem> {
+    /// Lets a caller begin a new scope, within the bound of the configuration. Returns the scope if it is new: it counts
+    /// once something was said there.
+    pub(crate) async fn admit_scope(
+        &self,
+        caller: &Caller,
+        to: &Target,
+    ) -> Result<Option<scope::Key>, Problem> {
         let scopes_max = self.serve().scopes_per_token_max;
-        let Caller::Holder(token) = caller else { return Ok(()) };
+        let Caller::Holder(token) = caller else { return Ok(None) };
         let scope = self.scope_of(to);
         if scopes_max == 0 || self.engine.store().head(&scope).await?.is_some() {
-            return Ok(());
+            return Ok(None);
         }
-        match self.scopes_of.begin(&token.id, &scope, scopes_max) {
-            true => Ok(()),
-            false => {
-                let detail = format!("this token has begun {scopes_max} scopes, and may not begin more");
-                Err(Problem::refused(detail)
-                    .hint("serve.scopes_per_token_max of the configuration is the bound"))
+        let count = match self.scopes_of.count(&token.id) {
+            Some(count) => count,
+            None => {
+                let begun: Vec<(String, bool)> = self
+                    .values
+                    .list_under(Space::Begun, &begun_key(&token.id, ""), self.engine.now())
+                    .await?;
+                self.scopes_of.learn(&token.id, begun.into_iter().map(|(key, _)| key))
             }
+        };
+        if count >= scopes_max {
+            let detail = format!("this token has begun {scopes_max} scopes, and may not begin more");
+            return Err(
+                Problem::refused(detail).hint("serve.scopes_per_token_max of the configuration is the bound")
+            );
         }
+        Ok(Some(scope))
+    }
+
+    /// Counts a scope that a caller has begun. What was said there is durable by now, so that this fails nothing.
+    pub(crate) async fn begun_scope(&self, caller: &Caller, scope: Option<scope::Key>) {
+        let (Caller::Holder(token), Some(scope)) = (caller, scope) else { return };
+        let key = begun_key(&token.id, &blake3::hash(scope.as_str().as_bytes()).to_hex());
+        if let Err(error) = self.values.put(Space::Begun, &key, &true, None).await {
+            tracing::warn!(%error, "a scope that a token has begun was not counted");
+        }
+        self.scopes_of.learn(&token.id, [key]);
     }
 }
 
-/// How many scopes each token has begun since the server started.
+fn begun_key(token: &str, scope: &str) -> String {
+    format!("{token}/{scope}")
+}
+
+/// The scopes that each token has begun, as far as this process knows: by their keys in the store.
 #[derive(Debug, Default)]
-pub(crate) struct Begun(Mutex<HashMap<String, HashSet<scope::Key>>>);
+pub(crate) struct Begun(Mutex<HashMap<String, HashSet<String>>>);
 
 impl Begun {
-    /// Counts a scope for a token, unless that is past the bound.
-    fn begin(&self, token: &str, scope: &scope::Key, scopes_max: usize) -> bool {
+    /// Returns how many scopes a token has begun, if that was read.
+    fn count(&self, token: &str) -> Option<usize> {
+        let begun = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        begun.get(token).map(HashSet::len)
+    }
+
+    /// Notes scopes of a token, and returns how many there are.
+    fn learn(&self, token: &str, keys: impl IntoIterator<Item = String>) -> usize {
         let mut begun = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let scopes = begun.entry(token.to_owned()).or_default();
-        let is_fine = scopes.len() < scopes_max || scopes.contains(scope);
-        if is_fine {
-            scopes.insert(scope.clone());
-        }
-        is_fine
+        scopes.extend(keys);
+        scopes.len()
     }
 }

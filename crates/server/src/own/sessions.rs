@@ -1,6 +1,5 @@
 //! Sessions of a scope.
 
-use super::turns::refused;
 use super::wire::{self, Moved, Page, Session};
 use crate::app::App;
 use crate::auth::{Caller, Right};
@@ -9,9 +8,9 @@ use crate::idempotency;
 use crate::problem::Problem;
 use axum::extract::State;
 use axum::{Extension, Json};
-use segue_core::decision::Action;
-use segue_core::message::{Message, MessageId};
-use segue_core::retention::Wish;
+use segue_core::message::Message;
+use segue_core::notice::Notice;
+use segue_core::retention::KeepChoice;
 use segue_core::session::{Number, Title};
 use segue_core::state::State as ScopeState;
 use segue_engine::pins::Repin;
@@ -37,7 +36,7 @@ pub struct SessionsQuery {
     cursor: Option<String>,
     /// How many at most.
     #[serde(default)]
-    #[param(minimum = 1, maximum = 500)]
+    #[param(minimum = 1, maximum = 1_000_000)]
     limit: Option<usize>,
 }
 
@@ -105,9 +104,10 @@ pub(crate) async fn begin(
     let scope = body::scope_there(&caller, &scope)?;
     caller.may(Right::Write)?;
     let to = segue_engine::Target::Scope(scope.clone());
-    app.admit_scope(&caller, &to).await?;
+    let is_new_scope = app.admit_scope(&caller, &to).await?;
     let bytes_max = app.engine.config().limits.message_bytes_max;
-    let message_id = key.map(|Extension(key)| MessageId(key.message_id()));
+    let by = key.map(|Extension(key)| key.command("new"));
+    let message_id = by.as_ref().map(|by| by.id.clone());
     let first = first.text.map(|text| Message { text, message_id, ..Message::default() });
     if let Some(message) = &first {
         if message.text.trim().is_empty() {
@@ -117,7 +117,8 @@ pub(crate) async fn begin(
             return Err(Problem::too_large(format!("a message has at most {bytes_max} bytes")));
         }
     }
-    let outcome = app.request(&scope, &Request::New(first)).await?;
+    let outcome = app.request_as(&scope, &Request::New(first), by).await?;
+    app.begun_scope(&caller, is_new_scope).await;
     Ok(Json(Moved::of(&outcome)))
 }
 
@@ -243,7 +244,7 @@ pub(crate) async fn change(
         requests.push(Request::Rename(pick, title));
     }
     if let Some(kept) = change.kept {
-        requests.push(Request::Wish(pick, if kept { Wish::Keep } else { Wish::Release }));
+        requests.push(Request::KeepChoice(pick, if kept { KeepChoice::Keep } else { KeepChoice::Release }));
     }
     if let Some(agent) = change.agent {
         requests.push(Request::Pin(pick, Repin::Agent(agent)));
@@ -251,11 +252,14 @@ pub(crate) async fn change(
     if let Some(model) = change.model {
         requests.push(Request::Pin(pick, Repin::Model(model)));
     }
-    for request in requests {
-        let outcome = app.ask(&scope, app.engine.now(), &request).await?;
-        if outcome.action == Action::Refused {
-            return Err(refused(&outcome));
+    // All or nothing: what would be refused is found before anything is done.
+    for request in &requests {
+        if let Some(why) = app.engine.would_refuse(&scope, app.now_in(&scope), request).await? {
+            return Err(Problem::refused(why));
         }
+    }
+    for request in &requests {
+        app.request(&scope, request).await?;
     }
     let (state, number) = app.session(&scope, n).await?;
     whole(&app, &state, number).await.map(Json)
@@ -263,20 +267,31 @@ pub(crate) async fn change(
 
 /// Delete a session
 ///
-/// The latest one cannot be deleted. The answer is the session as it was.
+/// The latest one cannot be deleted. The answer is the session as it was, and whether nothing of it is left.
 #[utoipa::path(delete, path = "/api/v1/scopes/{scope}/sessions/{n}", tag = "sessions",
     params(("scope" = String, Path, description = "The scope, percent-encoded"),
         ("n" = u32, Path, description = "The session's number")),
-    responses((status = 200, description = "The session as it was", body = WholeSession)))]
+    responses((status = 200, description = "The session as it was", body = DeletedSession)))]
 pub(crate) async fn delete(
     State(app): State<Arc<App>>,
     caller: Caller,
     At((scope, n)): At<(String, u32)>,
-) -> Result<Json<WholeSession>, Problem> {
+) -> Result<Json<DeletedSession>, Problem> {
     let scope = body::scope_there(&caller, &scope)?;
     caller.may(Right::Write)?;
     let (state, number) = app.session(&scope, n).await?;
-    let was = whole(&app, &state, number).await?;
-    app.request(&scope, &Request::Delete(Pick::Numbered(number))).await?;
-    Ok(Json(was))
+    let session = whole(&app, &state, number).await?;
+    let outcome = app.request(&scope, &Request::Delete(Pick::Numbered(number))).await?;
+    let finished = outcome.also != Some(Notice::Unfinished);
+    Ok(Json(DeletedSession { session, finished }))
+}
+
+/// A session that was deleted.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct DeletedSession {
+    /// The session as it was.
+    #[serde(flatten)]
+    session: WholeSession,
+    /// Whether no byte of it is left in the store's files. If something is in the way, that is finished later.
+    finished: bool,
 }

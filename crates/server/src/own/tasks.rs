@@ -1,16 +1,18 @@
 //! What agents do with tasks.
 
+use super::messages::time_stamp;
 use super::turns::refused;
 use crate::app::App;
 use crate::auth::{Caller, Right};
 use crate::body::{self, At, Optional};
+use crate::idempotency;
 use crate::problem::Problem;
-use axum::Json;
 use axum::extract::State;
+use axum::{Extension, Json};
 use segue_core::decision::Action;
 use segue_engine::tasks::op::Op;
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use std::sync::Arc;
 use tokio::time::Instant;
 use utoipa::ToSchema;
@@ -35,7 +37,7 @@ pub struct TaskDone {
 /// Do something with a task
 ///
 /// `op` is start, ask, respond, finish, confirm, interrupt, incorporate, abort, note, file_read, file_write, command,
-/// plan, relations, flush, compact or resume; the body has the fields that the same line of a replay has.
+/// plan, relations, flush, compact or resume; the body has the fields that the same line of a replay has, `at` included.
 #[utoipa::path(post, path = "/api/v1/scopes/{scope}/task/{op}", tag = "tasks",
     params(("scope" = String, Path, description = "The scope, percent-encoded"),
         ("op" = String, Path, description = "The operation")),
@@ -44,23 +46,33 @@ pub struct TaskDone {
 pub(crate) async fn act(
     State(app): State<Arc<App>>,
     caller: Caller,
-    At((scope, op)): At<(String, String)>,
-    Optional(fields): Optional<Value>,
+    At((scope, name)): At<(String, String)>,
+    key: Option<Extension<idempotency::Key>>,
+    Optional(mut fields): Optional<Map<String, Value>>,
 ) -> Result<Json<TaskDone>, Problem> {
     let scope = body::scope_there(&caller, &scope)?;
     caller.may(Right::Write)?;
-    if !(fields.is_object() || fields.is_null()) {
-        return Err(Problem::wrong("the body is an object"));
-    }
-    let op = Op::parse(&op, &fields).map_err(|error| Problem::wrong(error.to_string()))?;
+    let given = match fields.remove("at").filter(|at| !at.is_null()) {
+        Some(Value::String(at)) => Some(time_stamp(&at)?),
+        Some(_) => return Err(Problem::wrong("\"at\" is no time stamp")),
+        None => None,
+    };
+    let op = Op::parse_strictly(&name, &Value::Object(fields))
+        .map_err(|error| Problem::wrong(error.to_string()))?;
     if !op.begins() {
         app.state(&scope).await?;
     }
     let to = segue_engine::Target::Scope(scope.clone());
-    app.admit_scope(&caller, &to).await?;
+    let is_new_scope = app.admit_scope(&caller, &to).await?;
+    if given.is_some() {
+        app.clocks.note(&scope, given, app.engine.now());
+    }
+    let at = given.unwrap_or_else(|| app.now_in(&scope));
+    let by = key.map(|Extension(key)| key.command(format!("task {name}")));
     let begun = Instant::now();
-    let outcome = Box::pin(op.run(&app.engine, &scope, app.engine.now())).await?;
+    let outcome = Box::pin(op.run_as(&app.engine, &scope, at, by)).await?;
     app.count(&outcome, begun);
+    app.begun_scope(&caller, is_new_scope).await;
     if outcome.action == Action::Refused {
         return Err(refused(&outcome));
     }

@@ -12,7 +12,7 @@ use segue_core::notice::Notice;
 use segue_core::scope;
 use segue_core::span::{Span, Spans};
 use segue_engine::Request;
-use segue_engine::history::Told;
+use segue_engine::history::StoredMessage;
 use segue_store::{Filter, Reading, Take};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -39,7 +39,7 @@ pub struct MessagesQuery {
     cursor: Option<String>,
     /// How many at most.
     #[serde(default)]
-    #[param(minimum = 1, maximum = 500)]
+    #[param(minimum = 1, maximum = 1_000_000)]
     limit: Option<usize>,
     /// The oldest first (asc), or the newest (desc).
     #[serde(default)]
@@ -66,9 +66,10 @@ pub(crate) async fn list(
     };
     let (state, number) = app.session(&scope, n).await?;
     let order = query.order.unwrap_or_default();
-    let (told, more) = app.page(&scope, &state.view(number), from.map(Seq), order, limit).await?;
-    let next = told.last().map(|last| last.seq.to_string()).filter(|_| more);
-    Ok(Json(Page { items: told.iter().map(Message::of).collect(), next }))
+    let (stored, more) = app.page(&scope, &state.view(number), from.map(Seq), order, limit).await?;
+    let next = stored.last().map(|last| last.seq.to_string()).filter(|_| more);
+    let items = stored.into_iter().map(|stored| Message::of(&stored.as_data())).collect();
+    Ok(Json(Page { items, next }))
 }
 
 impl App {
@@ -80,7 +81,7 @@ impl App {
         from: Option<Seq>,
         order: Order,
         limit: usize,
-    ) -> Result<(Vec<Told>, bool), Problem> {
+    ) -> Result<(Vec<StoredMessage>, bool), Problem> {
         let (first, last) = match (order, from) {
             (_, None) => (Seq::ZERO, Seq(u64::MAX)),
             (Order::Asc, Some(seq)) => (seq.next(), Seq(u64::MAX)),
@@ -92,14 +93,14 @@ impl App {
         };
         let reading = Reading { view: between(view, first, last), filter: Filter::Messages, take };
         let records = self.engine.store().read(scope, &reading).await?;
-        let mut told: Vec<Told> = records
+        let mut stored: Vec<StoredMessage> = records
             .iter()
             .filter_map(|record| {
                 let message = match record.body() {
                     Ok(Body::Message(_, message)) => Some(message),
                     _ => None,
                 };
-                Some(Told {
+                Some(StoredMessage {
                     seq: record.seq,
                     role: record.kind.role()?,
                     text: message.as_ref().map(|message| message.text.clone()).unwrap_or_default(),
@@ -109,11 +110,11 @@ impl App {
             })
             .collect();
         if order == Order::Desc {
-            told.reverse();
+            stored.reverse();
         }
-        let more = told.len() > limit;
-        told.truncate(limit);
-        Ok((told, more))
+        let more = stored.len() > limit;
+        stored.truncate(limit);
+        Ok((stored, more))
     }
 }
 

@@ -10,7 +10,7 @@ use segue_core::session::Number;
 use segue_core::state::State;
 use segue_core::task::intent::MessageIntent;
 use segue_engine::route::route;
-use segue_engine::{Inbound, Outcome, Request, Target};
+use segue_engine::{Delivery, HostCommand, Inbound, Outcome, Request, Target};
 use std::sync::Arc;
 use tokio::time::Instant;
 
@@ -27,12 +27,25 @@ impl App {
             None => Box::pin(self.engine.receive(inbound)).await?,
         };
         self.count(&outcome, begun);
-        Ok(outcome)
+        match outcome.delivery {
+            Delivery::Failed => Err(Problem::unavailable(outcome.say().unwrap_or_default())),
+            Delivery::First | Delivery::Again => Ok(outcome),
+        }
     }
 
     /// Does what is asked of a scope; what the rules refuse is a problem.
     pub(crate) async fn request(&self, scope: &scope::Key, request: &Request) -> Result<Outcome, Problem> {
-        let outcome = self.ask(scope, self.engine.now(), request).await?;
+        self.request_as(scope, request, None).await
+    }
+
+    /// The same, once if it has an id.
+    pub(crate) async fn request_as(
+        &self,
+        scope: &scope::Key,
+        request: &Request,
+        by: Option<HostCommand>,
+    ) -> Result<Outcome, Problem> {
+        let outcome = self.ask(scope, self.now_in(scope), request, by).await?;
         match outcome.action {
             Action::Refused => Err(refused(&outcome)),
             _ => Ok(outcome),
@@ -45,19 +58,29 @@ impl App {
         scope: &scope::Key,
         at: Timestamp,
         request: &Request,
+        by: Option<HostCommand>,
     ) -> Result<Outcome, Problem> {
         let begun = Instant::now();
-        let outcome = Box::pin(self.engine.request(scope, at, request)).await?;
+        let outcome = match by {
+            Some(by) => Box::pin(self.engine.request_once(scope, at, request, by)).await?,
+            None => Box::pin(self.engine.request(scope, at, request)).await?,
+        };
         self.count(&outcome, begun);
         Ok(outcome)
     }
 
     pub(crate) fn count(&self, outcome: &Outcome, begun: Instant) {
+        self.traces.turn(outcome, begun.elapsed(), self.engine.now());
         self.metrics.turns.add(&labels(outcome.action, outcome.cause), 1);
         self.metrics.turn_seconds.observe(&[], begun.elapsed().as_secs_f64());
         if !outcome.options().is_empty() {
             self.metrics.questions.add(&[], 1);
         }
+    }
+
+    /// Returns the time in a scope: that of the host's messages, where they have one of their own.
+    pub(crate) fn now_in(&self, scope: &scope::Key) -> Timestamp {
+        self.clocks.now(scope, self.engine.now())
     }
 
     /// Finds the scope that a message falls into.

@@ -5,8 +5,10 @@ use segue_core::decision::{Action, Cause};
 use segue_core::observed::Observed;
 use segue_core::scope;
 use segue_core::segment;
+use segue_core::title::TitledBy;
 use segue_engine::Outcome;
-use segue_engine::history::{Explained, Listed, Told};
+use segue_engine::context::Part;
+use segue_engine::history::{Explained, Listed, StoredMessage};
 use segue_engine::outcome::Delivery;
 use segue_engine::words::{self, Language};
 use serde::{Deserialize, Serialize};
@@ -105,7 +107,8 @@ impl Turn {
     }
 }
 
-fn question(asked: segue_engine::Question) -> Question {
+/// Shows a question.
+pub(crate) fn question(asked: segue_engine::Question) -> Question {
     let option = |choice: segue_engine::Choice| AnswerOption {
         answer: choice.answer.name().to_owned(),
         label: choice.label,
@@ -138,8 +141,15 @@ pub struct Context {
     /// The messages, in the shape of OpenAI's chat.
     #[schema(value_type = Vec<Object>)]
     pub messages: Vec<Value>,
+    /// How many older messages are not in it.
+    pub older: usize,
+    /// The messages that no provider takes, and why.
+    pub left_out: Vec<LeftOut>,
     /// Where everything comes from, and why it is there.
     pub sources: Vec<Source>,
+    /// The shape that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shape: Option<String>,
     /// The request's fields in the shape that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
@@ -149,11 +159,25 @@ pub struct Context {
 /// Where a part of a context comes from.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Source {
+    /// Which part of the context it is: persona, skills, instructions, carry_over, summary or messages.
+    #[schema(value_type = String)]
+    pub part: Part,
     /// The session.
     pub session: String,
     /// The segment, where it comes from the log.
     pub segment: Option<String>,
+    /// How many messages it is, or stands for.
+    pub messages: usize,
     /// Why it is there.
+    pub why: String,
+}
+
+/// A message that is left out.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct LeftOut {
+    /// Its place in the log.
+    pub seq: u64,
+    /// Why.
     pub why: String,
 }
 
@@ -193,6 +217,9 @@ pub struct Session {
     pub session_id: String,
     /// Its title.
     pub title: Option<String>,
+    /// Who gave it the title.
+    #[schema(value_type = Option<String>)]
+    pub titled_by: Option<TitledBy>,
     /// How many messages it holds.
     pub messages: u32,
     /// Whether it is the latest one.
@@ -221,6 +248,7 @@ impl Session {
             key: listed.key.to_string(),
             session_id: listed.session_id.to_string(),
             title: listed.title.clone(),
+            titled_by: listed.titled_by,
             messages: listed.messages,
             active: listed.active,
             state: listed.state.name().to_owned(),
@@ -268,40 +296,37 @@ pub struct Message {
 }
 
 /// A call of a tool.
-#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct ToolCall {
     /// The id that the result will carry.
-    #[schema(min_length = 1)]
     pub id: String,
     /// The tool's name.
-    #[schema(min_length = 1)]
     pub name: String,
     /// The arguments, as the model wrote them.
-    #[serde(default)]
     pub arguments: String,
 }
 
 impl Message {
     /// Shows a message.
-    pub(crate) fn of(told: &Told) -> Self {
-        let said = told.message.clone().unwrap_or_default();
+    pub(crate) fn of(stored: &StoredMessage) -> Self {
+        let said = stored.message.clone().unwrap_or_default();
         let call = |call: segue_core::message::ToolCall| ToolCall {
             id: call.id,
             name: call.name,
             arguments: call.arguments,
         };
         Self {
-            seq: told.seq.0,
-            role: told.role.name().to_owned(),
-            text: told.text.clone(),
-            at: told.at.to_string(),
+            seq: stored.seq.0,
+            role: stored.role.name().to_owned(),
+            text: stored.text.clone(),
+            at: stored.at.to_string(),
             sender: said.sender,
             message_id: said.message_id.map(|id| id.0),
             tool_calls: said.tool_calls.into_iter().map(call).collect(),
             tool_call_id: said.tool_call_id,
             model: said.model,
             usage: said.usage.map(Usage::of),
-            erased: told.message.is_none(),
+            erased: stored.message.is_none(),
         }
     }
 }
@@ -375,20 +400,24 @@ pub struct PageQuery {
     pub cursor: Option<String>,
     /// How many at most.
     #[serde(default)]
-    #[param(minimum = 1, maximum = 500)]
+    #[param(minimum = 1, maximum = 1_000_000)]
     pub limit: Option<usize>,
 }
 
-/// How many a page has unless it is said, and at most.
+/// How many a page has unless it is said.
 pub(crate) const LIMIT: usize = 50;
 /// How many a page has at most.
 pub(crate) const LIMIT_MAX: usize = 500;
+/// How many may be asked for. Who asks for more than a page holds gets a full one.
+const LIMIT_ASKED_MAX: usize = 1_000_000;
 
 /// Reads the length of a page.
 pub(crate) fn limit(asked: Option<usize>) -> Result<usize, crate::problem::Problem> {
     match asked.unwrap_or(LIMIT) {
-        limit @ 1..=LIMIT_MAX => Ok(limit),
-        _ => Err(crate::problem::Problem::wrong(format!("\"limit\" is a number from 1 to {LIMIT_MAX}"))),
+        limit @ 1..=LIMIT_ASKED_MAX => Ok(limit.min(LIMIT_MAX)),
+        _ => {
+            Err(crate::problem::Problem::wrong(format!("\"limit\" is a number from 1 to {LIMIT_ASKED_MAX}")))
+        }
     }
 }
 

@@ -92,7 +92,13 @@ async fn a_scope_in_a_path_is_percent_encoded() {
     let world = World::new().await;
     for (scope, encoded) in
         // Not "..": the client itself takes "%2e%2e" for a step up.
-        [("a/b:c", "a%2Fb%3Ac"), ("李雷", "%E6%9D%8E%E9%9B%B7"), ("a%b", "a%25b")]
+        [
+            ("a/b:c", "a%2Fb%3Ac"),
+            ("李雷", "%E6%9D%8E%E9%9B%B7"),
+            ("a%b", "a%25b"),
+            ("😀", "%F0%9F%98%80"),
+            ("a?b&c", "a%3Fb%26c"),
+        ]
     {
         world.say(scope, "hello").await;
         let sessions = world.get(&format!("/api/v1/scopes/{encoded}/sessions")).await;

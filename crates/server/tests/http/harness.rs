@@ -27,12 +27,16 @@ pub enum Script {
     Bytes(&'static [u8]),
     /// Answers with a status and a body.
     Status(u16, &'static str),
+    /// Answers with a status, one more header and a body.
+    Head(u16, (&'static str, &'static str), &'static str),
     /// Answers a request for a response with this one.
     Response(&'static str),
     /// Answers once it is told to.
     Wait(&'static str),
     /// Begins an event stream with these bytes, and never goes on.
     Half(&'static str),
+    /// Sends these bytes as an event stream again and again, and never ends.
+    Drip(&'static str),
     /// Never answers.
     Hang,
 }
@@ -41,6 +45,10 @@ pub enum Script {
 pub struct Model {
     pub scripts: Mutex<VecDeque<Script>>,
     pub requests: Mutex<Vec<Value>>,
+    /// The path and the headers of each request.
+    pub heads: Mutex<Vec<(String, axum::http::HeaderMap)>>,
+    /// The trace that each request says it is part of.
+    pub traceparents: Mutex<Vec<String>>,
     /// How many requests that hung were given up by who asked.
     pub given_up: std::sync::atomic::AtomicUsize,
     /// Lets a model that waits go on.
@@ -75,6 +83,9 @@ impl Drop for GivenUp {
 
 async fn model(State(model): State<Arc<Model>>, request: Request) -> Response {
     let path = request.uri().path().to_owned();
+    let parent = request.headers().get("traceparent").map(|value| value.to_str().unwrap().to_owned());
+    model.traceparents.lock().unwrap().push(parent.unwrap_or_default());
+    model.heads.lock().unwrap().push((path.clone(), request.headers().clone()));
     let bytes = axum::body::to_bytes(request.into_body(), usize::MAX).await.unwrap();
     if path != "/v1/chat/completions" && path != "/v1/responses" {
         return Response::builder().status(404).body(Body::from("{}")).unwrap();
@@ -95,6 +106,10 @@ async fn model(State(model): State<Arc<Model>>, request: Request) -> Response {
             let builder = Response::builder().status(status).header("content-type", "application/json");
             return builder.body(Body::from(body)).unwrap();
         }
+        Script::Head(status, (name, value), body) => {
+            let builder = Response::builder().status(status).header("content-type", "application/json");
+            return builder.header(name, value).body(Body::from(body)).unwrap();
+        }
         Script::Response(body) if streams => return stream(Body::from(body)),
         Script::Response(body) => {
             let builder = Response::builder().header("content-type", "application/json");
@@ -107,6 +122,13 @@ async fn model(State(model): State<Arc<Model>>, request: Request) -> Response {
         Script::Hang => {
             let _guard = GivenUp(Arc::clone(&model));
             std::future::pending().await
+        }
+        Script::Drip(bytes) => {
+            let drops = futures_util::stream::unfold((), move |()| async move {
+                tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+                Some((Ok::<_, std::io::Error>(Bytes::from(bytes)), ()))
+            });
+            return stream(Body::from_stream(drops));
         }
         Script::Half(bytes) => {
             let guard = GivenUp(Arc::clone(&model));
@@ -232,7 +254,9 @@ impl World {
         let model_of = |name: &str, wire: &str| {
             format!("[models.{name}]\nbase_url = \"{upstream}\"\nmodel = \"scripted\"\nwire = \"{wire}\"\n")
         };
-        let settings = format!("{more}\n{}{}", model_of("main", "chat"), model_of("native", "responses"));
+        let models = [("main", "chat"), ("native", "responses"), ("open", "auto")];
+        let models: String = models.iter().map(|(name, wire)| model_of(name, wire)).collect();
+        let settings = format!("{more}\n{models}");
         let (url, handle, running) = start(&store, &settings).await;
         let http = crate::harness::http_client();
         Self { _folder: folder, store, model, url, upstream, settings, handle, running, token: None, http }

@@ -4,14 +4,22 @@
 
 mod background;
 mod bad_input;
+mod boundaries;
+mod bounds;
 mod chat;
 mod description;
 mod events;
 mod harness;
+mod items;
 mod native;
 mod nodes;
 mod own;
+mod pass_through;
 mod raw;
+mod repeats;
+mod replies;
 mod responses;
 mod tenants;
+mod traces;
 mod upstream;
+mod whole_history;

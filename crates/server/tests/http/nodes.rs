@@ -113,3 +113,53 @@ async fn n1_a_node_that_stops_leaves_everything_to_the_other() {
     a.restart_stopped().await;
     assert_eq!(a.told(ME, 1).await, ["user one", "user two"]);
 }
+
+/// N-4: what a session is set to at one node holds at the other, also where that one has read it before.
+#[tokio::test]
+async fn n4_what_is_configured_at_one_node_holds_at_the_other() {
+    let Some((_database, a, b)) = two().await else { return };
+    a.say(ME, "hello").await;
+    let path = format!("/api/v1/scopes/{ME}/sessions/1");
+    let before = b.get(&path).await.json();
+    let change = json!({ "title": "Retries", "kept": true });
+    let changed = a.call("PATCH", &path, Some(&change), &[]).await;
+    assert_eq!(changed.status, 200, "{}", changed.text);
+    let after = b.get(&path).await.json();
+    assert_eq!(after, changed.json());
+    assert_ne!(after, before);
+    assert_eq!((&after["kept"], &after["title"]), (&true.into(), &"Retries".into()), "{after}");
+}
+
+/// API.md: 503 where the store does not answer, for a command like for a message. Neither is taken for done, and the same one may be
+/// sent again.
+#[tokio::test]
+async fn a_command_that_the_store_does_not_take_is_not_acknowledged() {
+    let Some((database, a, _b)) = two().await else { return };
+    a.say(ME, "hello").await;
+    let writes = |off: &str| {
+        let name = database.name();
+        let sql = format!(
+            "ALTER DATABASE \"{name}\" SET default_transaction_read_only = {off};
+             SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
+             WHERE datname = '{name}' AND pid <> pg_backend_pid()"
+        );
+        database.cluster().psql("postgres", &sql).unwrap();
+    };
+    writes("on");
+    for text in ["/new", "a message"] {
+        let refused =
+            a.post("/api/v1/messages", json!({ "scope": ME, "text": text, "message_id": text })).await;
+        assert_eq!(refused.status, 503, "{text}: {}", refused.text);
+        assert_eq!(refused.header("retry-after"), Some("1"));
+    }
+    writes("off");
+    // Connections that were cut off are found one by one.
+    let body = json!({ "scope": ME, "text": "/new", "message_id": "/new" });
+    let mut done = a.post("/api/v1/messages", body.clone()).await;
+    for _ in 0..20 {
+        if done.status == 503 {
+            done = a.post("/api/v1/messages", body.clone()).await;
+        }
+    }
+    assert_eq!((done.status, &done.json()["session"]), (200, &json!(format!("{ME}#2"))), "{}", done.text);
+}

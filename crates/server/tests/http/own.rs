@@ -181,9 +181,33 @@ async fn the_server_says_how_it_is() {
     let world = World::new().await;
     assert_eq!(world.get("/healthz").await.status, 200);
     assert_eq!(world.get("/readyz").await.status, 200);
-    world.say(ME, "hello").await;
+    let ask = json!({ "model": "main", "metadata": { "segue_scope": ME }, "messages": [{ "role": "user", "content": "hello" }] });
+    assert_eq!(world.post("/v1/chat/completions", ask).await.status, 200);
     let metrics = world.get("/metrics").await;
-    assert!(metrics.text.contains("segue_turns_total{action=\"continue\""), "{}", metrics.text);
+    for metric in [
+        "segue_http_requests_total{method=\"GET\",route=\"/healthz\",status=\"200\"} 1",
+        "segue_http_request_seconds_bucket{",
+        "segue_turns_total{action=\"continue\",cause=",
+        "segue_turn_seconds_count 2",
+        "# TYPE segue_questions_total counter",
+        "segue_upstream_requests_total{model=\"main\",result=\"200\"} 1",
+        "segue_upstream_first_byte_seconds_count{model=\"main\"} 1",
+        "segue_upstream_tokens_total{model=\"main\",direction=\"in\"} 7",
+        "segue_upstream_tokens_total{model=\"main\",direction=\"cached\"} 0",
+        "segue_store_up 1",
+        "segue_store_answer_seconds ",
+        "segue_store_commits_total ",
+        "segue_cache_scopes 1",
+        "segue_cache_lookups_total{result=\"miss\"} 1",
+        "# TYPE segue_worker_runs_total counter",
+        "# TYPE segue_control_calls_total counter",
+    ] {
+        assert!(metrics.text.contains(metric), "{metric}: {}", metrics.text);
+    }
+    for line in metrics.text.lines().filter(|line| !line.starts_with('#')) {
+        let (name, value) = line.rsplit_once(' ').unwrap();
+        assert!(name.starts_with("segue_") && value.parse::<f64>().is_ok(), "{line}");
+    }
     assert!(!metrics.text.contains("hello") && !metrics.text.contains("direct:me"), "no words, no people");
 }
 

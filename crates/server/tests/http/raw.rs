@@ -103,3 +103,49 @@ async fn odd_bytes_are_refused_and_the_next_message_works() {
     assert_eq!(world.call("POST", "/v1/chat/completions", Some(&body), &double).await.status, 400);
     assert_eq!(world.say("s", "the next message works").await["wants_reply"], true);
 }
+
+/// A client that takes nothing of what it is sent is cut off, and others are told everything.
+#[tokio::test]
+async fn a_client_that_does_not_read_is_cut_off() {
+    let world =
+        World::with("[serve]\nwrite_timeout = \"300ms\"\n[limits]\nmessage_bytes_max = 1048576").await;
+    world.say("s", "hello").await;
+    let address = world.url.strip_prefix("http://").unwrap();
+    let mut lazy = TcpStream::connect(address).await.unwrap();
+    let head = "GET /api/v1/scopes/s/events HTTP/1.1\r\nhost: x\r\nlast-event-id: 0\r\n\r\n";
+    lazy.write_all(head.as_bytes()).await.unwrap();
+    let streams = async |count: &str| {
+        let line = format!("\nsegue_event_streams {count}\n");
+        while !world.get("/metrics").await.text.contains(&line) {
+            tokio::task::yield_now().await;
+        }
+    };
+    streams("1").await;
+    // More than the buffers of a connection hold.
+    let long = "word ".repeat(200_000);
+    for _ in 0..12 {
+        world.say("s", &long).await;
+    }
+    streams("0").await;
+    assert_eq!(world.say("s", "the next message works").await["wants_reply"], true);
+}
+
+/// A path is taken as it is: no step up, no end amid a scope.
+#[tokio::test]
+async fn a_scope_of_dots_is_a_scope_like_any_other() {
+    let world = World::new().await;
+    world.say("..", "hello").await;
+    for (path, expected) in [
+        ("/api/v1/scopes/%2e%2e/sessions", 200),
+        ("/api/v1/scopes/%2E%2E/head", 200),
+        ("/api/v1/scopes/../head", 200),
+        ("/api/v1/scopes/%2e%2e%2fmessages/head", 404),
+        ("/api/v1/scopes/%00/head", 404),
+        ("/api/v1/scopes/..%00/head", 404),
+        ("/api/v1/scopes/..%23/head", 404),
+        ("/api/v1/scopes//head", 404),
+    ] {
+        let answer = send(&world, format!("GET {path} HTTP/1.1\r\nhost: x\r\n\r\n").as_bytes()).await;
+        assert_eq!(status(&answer), Some(expected), "{path}: {answer}");
+    }
+}

@@ -47,6 +47,57 @@ async fn s4_no_half_reply_is_taken_for_a_whole_one() {
     }
 }
 
+/// The same for responses, which are made of a chat's pieces here, and for answers that are no stream.
+#[tokio::test]
+async fn s4_no_half_response_is_taken_for_a_whole_one() {
+    let cut: &[u8] = b"data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"ha";
+    let piece: &[u8] = b"data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"half\"}}]}\n\n";
+    let not_text: &[u8] = b"data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"\xff\"}}]}\n\n";
+    let ask = |stream: bool| json!({ "model": "main", "user": "s", "stream": stream, "input": "hello" });
+    let world = World::new().await;
+    for (name, bytes) in
+        [("half an event", cut), ("stops", piece), ("no UTF-8", not_text), ("garbage", b"data: <html>\n\n")]
+    {
+        world.model.next(Script::Bytes(bytes));
+        let answer = world.post("/v1/responses", ask(true)).await;
+        assert_eq!(answer.status, 200, "{name}");
+        assert_eq!(
+            answer.events().last().map(String::as_str),
+            Some("response.failed"),
+            "{name}: {}",
+            answer.text
+        );
+    }
+    for (name, body) in [
+        ("a page", "<html>"),
+        ("another object", "{\"object\":\"list\"}"),
+        ("nothing", ""),
+        ("half", "{\"choices\":[{"),
+    ] {
+        for (path, body) in [
+            ("/v1/responses", (body, ask(false))),
+            (
+                "/v1/chat/completions",
+                (body, {
+                    let mut chat = chat("hello");
+                    chat["stream"] = json!(false);
+                    chat
+                }),
+            ),
+        ] {
+            world.model.next(Script::Status(200, body.0));
+            let answer = world.post(path, body.1).await;
+            assert_eq!(answer.status, 502, "{name} {path}: {}", answer.text);
+            assert!(answer.json()["error"]["message"].is_string(), "{name} {path}: {}", answer.text);
+        }
+    }
+    let told = world.told("s", 1).await;
+    assert!(told.iter().all(|line| line == "user hello"), "the messages stay, and no reply: {told:?}");
+    world.model.next(Script::Say("fine"));
+    assert_eq!(world.post("/v1/chat/completions", chat("again")).await.streamed(), "fine");
+    assert_eq!(world.get("/api/v1/scopes/s/verify").await.json()["ok"], true);
+}
+
 #[tokio::test]
 async fn s4_an_error_of_the_model_reaches_the_client_as_it_is() {
     let world = World::new().await;

@@ -2,50 +2,13 @@
 
 use serde::Deserialize;
 
-use crate::profile::Role;
-
-/// What a boundary means in a set.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Meaning {
-    /// An unrelated conversation begins.
-    Session,
-    /// Something else begins inside the conversation.
-    Task,
-    /// The talk drifts to another topic.
-    Topic,
-}
-
-impl Meaning {
-    /// Reads the name of a folder; `None` for folders that hold something else.
-    #[must_use]
-    pub fn from_folder(name: &str) -> Option<Self> {
-        match name {
-            "session" => Some(Self::Session),
-            "task" => Some(Self::Task),
-            "topic" => Some(Self::Topic),
-            _ => None,
-        }
-    }
-}
-
-/// Which part of a set a file holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Split {
-    /// For fitting.
-    Train,
-    /// For choosing thresholds and for figures.
-    Dev,
-}
+use crate::role::Role;
 
 /// One labelled set.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Dataset {
-    /// The file's name without its endings, as `--leave-out` takes it.
+    /// What the file is called, without its endings.
     pub name: String,
-    /// What its boundaries mean.
-    pub meaning: Meaning,
-    /// Which part it is.
-    pub split: Split,
     /// The dialogues, in the order of the file.
     pub dialogues: Vec<Dialogue>,
 }
@@ -72,9 +35,6 @@ pub struct Turn {
     /// 1 where something new begins.
     #[serde(default)]
     pub boundary: u8,
-    /// 1 where another task begins, in sets that label both.
-    #[serde(default)]
-    pub task_switch: Option<u8>,
     /// When it was said, in sets that say so.
     #[serde(default)]
     pub at: Option<String>,
@@ -106,9 +66,6 @@ pub enum DataError {
         /// What is wrong with it.
         source: serde_json::Error,
     },
-    /// There is nothing to fit.
-    #[error("no `session` or `task` set with a train part is left to fit; check the folder and --leave-out")]
-    NothingToFit,
 }
 
 impl Dataset {
@@ -116,13 +73,13 @@ impl Dataset {
     ///
     /// # Errors
     /// Names the first line that is not a labelled dialogue.
-    pub fn parse(name: &str, meaning: Meaning, split: Split, text: &str) -> Result<Self, DataError> {
+    pub fn parse(name: &str, text: &str) -> Result<Self, DataError> {
         let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
         let dialogues = lines
             .map(|(at, line)| {
                 serde_json::from_str(line).map_err(|source| DataError::Line { line: at + 1, source })
             })
             .collect::<Result<_, _>>()?;
-        Ok(Self { name: name.to_owned(), meaning, split, dialogues })
+        Ok(Self { name: name.to_owned(), dialogues })
     }
 }

@@ -42,13 +42,6 @@ impl Counts {
     pub fn f1(&self) -> f64 {
         ratio(2 * self.hits, 2 * self.hits + self.false_alarms + self.misses)
     }
-
-    /// Of all answers, how many were right.
-    #[must_use]
-    pub fn accuracy(&self) -> f64 {
-        let all = self.hits + self.false_alarms + self.misses + self.passes;
-        ratio(self.hits + self.passes, all)
-    }
 }
 
 fn ratio(part: usize, whole: usize) -> f64 {
@@ -56,7 +49,7 @@ fn ratio(part: usize, whole: usize) -> f64 {
 }
 
 /// Bins of a reliability plot.
-pub const BINS: usize = 10;
+pub(crate) const BINS: usize = 10;
 
 /// How often something was right when it was said with about this probability.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]

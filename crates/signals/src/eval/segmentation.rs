@@ -31,6 +31,12 @@ impl Sums {
         }
     }
 
+    pub(crate) fn join(&mut self, other: Self) {
+        self.windows += other.windows;
+        self.split_wrong += other.split_wrong;
+        self.count_wrong += other.count_wrong;
+    }
+
     pub(crate) fn figures(self) -> Segmentation {
         let share = |wrong: usize| if self.windows == 0 { 0.0 } else { wrong as f64 / self.windows as f64 };
         Segmentation { pk: share(self.split_wrong), window_diff: share(self.count_wrong) }

@@ -8,7 +8,8 @@ mod chinese;
 pub(crate) mod clauses;
 mod english;
 
-use crate::text::Window;
+use crate::cues::CUES;
+use crate::text::{Reading, Window};
 use clauses::Clause;
 
 /// How a wish was recognised.
@@ -114,7 +115,7 @@ pub fn explicit_intent(text: &str) -> ExplicitIntent {
 }
 
 /// Whether a message says that it is about something else, and not about what: nothing can be compared with it.
-pub(crate) fn is_bare_wish(text: &str, says_nothing: impl Fn(&str) -> bool) -> bool {
+pub(crate) fn is_bare_wish(text: &str) -> bool {
     if text.len() > BARE_BYTES_MAX {
         return false;
     }
@@ -138,6 +139,10 @@ pub(crate) fn is_bare_wish(text: &str, says_nothing: impl Fn(&str) -> bool) -> b
         }
     }
     wished && stripped.hidden.is_empty()
+}
+
+fn says_nothing(text: &str) -> bool {
+    CUES.says_nothing(&Reading::new(text, Window::MESSAGE).tokens)
 }
 
 /// A longer message says more than a wish.

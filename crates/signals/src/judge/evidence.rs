@@ -42,7 +42,7 @@ pub fn evidence(recent: &[Remark], text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::profile::Role;
+    use crate::role::Role;
 
     #[test]
     fn r13_the_words_that_are_shared_are_named() {

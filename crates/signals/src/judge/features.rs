@@ -10,8 +10,9 @@ use super::note::Note;
 use super::words::shared;
 use crate::code::Code;
 use crate::hash::WordHash;
-use crate::profile::Role;
+use crate::intent;
 use crate::remark::Remark;
+use crate::role::Role;
 
 /// How many of the last messages are looked back at.
 const REACH: usize = 8;
@@ -32,13 +33,13 @@ pub(super) struct Pair<'a> {
 }
 
 impl<'a> Pair<'a> {
-    /// Nothing if the person said nothing before.
+    /// Nothing if the person said nothing before, or only that something else shall begin.
     pub(super) fn of(recent: &'a [Remark], message: &'a Remark) -> Option<Self> {
         let spoken = recent.iter().filter(|remark| matches!(remark.role, Role::User | Role::Assistant));
         let all: Vec<&Remark> = spoken.collect();
         let all = all[all.len().saturating_sub(REACH)..].to_vec();
         let users: Vec<&Remark> = all.iter().copied().filter(|remark| remark.role == Role::User).collect();
-        let user = users.last().copied()?;
+        let user = users.last().copied().filter(|user| users.len() > 1 || !is_bare_wish(user))?;
         let reply = all.last().copied().filter(|last| last.role == Role::Assistant);
         Some(Self { message, users, all, user, reply })
     }
@@ -82,7 +83,7 @@ impl<'a> Pair<'a> {
         out.push(reply.map_or(0.0, |reply| script(mine, reply)));
         match reply {
             Some(reply) => out.extend(reply.anywhere.numbers()),
-            None => out.extend(crate::features::cues::CueSet::default().numbers()),
+            None => out.extend(crate::cues::CueSet::default().numbers()),
         }
         out
     }
@@ -145,6 +146,13 @@ impl<'a> Pair<'a> {
             to_user.max(to_reply.unwrap_or(-1.0)),
         ]
     }
+}
+
+/// A longer message says more than that something else shall begin.
+const BARE_WISH_WORDS_MAX: f32 = 16.0;
+
+fn is_bare_wish(remark: &Remark) -> bool {
+    remark.note.size <= BARE_WISH_WORDS_MAX && intent::is_bare_wish(&remark.text)
 }
 
 /// The message alone.

@@ -76,6 +76,11 @@ pub(super) struct Lexicon {
 
 pub(super) static LEXICON: LazyLock<Lexicon> = LazyLock::new(Lexicon::new);
 
+/// Tells whether a word is grammar, which two messages share whatever they are about.
+pub(crate) fn is_grammar(word: WordHash) -> bool {
+    LEXICON.find(word).has(Mark::Grammar)
+}
+
 /// A set of marks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Marks(u32);

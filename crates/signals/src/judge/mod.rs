@@ -16,7 +16,7 @@ mod words;
 use jiff::SignedDuration;
 
 use crate::Probability;
-use crate::features::cues::Cue;
+use crate::cues::Cue;
 use crate::remark::Remark;
 use features::{Meanings, Pair};
 use lexicon::Mark;
@@ -24,9 +24,11 @@ use model::Model;
 
 pub use embedder::Embedder;
 pub use evidence::evidence;
+pub(crate) use lexicon::is_grammar;
 pub use model::Damaged;
 pub(crate) use note::Note;
 pub use reference::{answers, is_grounded, nearness, refers_back};
+pub(crate) use reference::{is_comparable, overlap};
 
 /// Beyond these the encoder would hardly change what words say.
 const CLEARLY_ON: f32 = -6.0;
@@ -139,8 +141,13 @@ fn tells(message: &Remark) -> bool {
     greets || !note.says_nothing && (note.content > 0.0 || note.size >= 3.0)
 }
 
-/// What words, cues and shape say, as numbers to be fitted on; nothing if nothing was said before.
+/// What words, cues and shape say, then what the embeddings say, as numbers to be fitted on; nothing if nothing was said before.
+#[cfg(feature = "lab")]
+#[doc(hidden)]
 #[must_use]
-pub fn numbers_of_words(recent: &[Remark], message: &Remark) -> Option<Vec<f32>> {
-    Some(Pair::of(recent, message)?.words())
+pub fn numbers(embedder: &Embedder, recent: &[Remark], message: &Remark) -> Option<Vec<f32>> {
+    let pair = Pair::of(recent, message)?;
+    let mut numbers = pair.words();
+    numbers.extend(pair.nearness(&Meanings::of(embedder, &pair)?));
+    Some(numbers)
 }

@@ -1,12 +1,9 @@
 //! Notes: what is kept of a message, so that it can be compared with those after it.
 
-use std::sync::LazyLock;
-
 use super::lexicon::{LEXICON, Mark, Marks};
 use super::words;
 use crate::code::{Code, code_in};
-use crate::features::cues::{CueSet, CueTable};
-use crate::features::ends_with_question;
+use crate::cues::{CUES, CueSet, ends_with_question};
 use crate::hash::WordHash;
 use crate::sentences::{asks, is_courtesy, sentences};
 use crate::text::{Kind, Reading, Token, Window};
@@ -78,8 +75,6 @@ const WANTING: [&str; 20] = [
     "请给出",
     "请输入",
 ];
-
-static CUES: LazyLock<CueTable> = LazyLock::new(CueTable::new);
 
 /// What is kept of a message.
 #[derive(Clone, Debug, PartialEq)]

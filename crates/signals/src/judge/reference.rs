@@ -4,14 +4,18 @@ use super::Shift;
 use super::embedder::Embedder;
 use super::lexicon::Mark;
 use super::words::shared;
-use crate::features::cues::Cue;
-use crate::profile::Role;
+use crate::cues::Cue;
+use crate::hash::WordHash;
 use crate::remark::Remark;
-use crate::time::LastWord;
+use crate::role::Role;
+use crate::work::LastWord;
 
 /// So many content words say enough where the message leans on what was said, and where it does not.
 const LEANING_CONTENT_MIN: f32 = 2.0;
 const GROUNDED_CONTENT_MIN: f32 = 4.0;
+
+/// Two messages of which so much more is written without spaces share no words.
+const SCRIPTS_APART: f32 = 0.6;
 
 /// Words that name what the assistant did.
 const DONE_BY_YOU: [&str; 20] = [
@@ -62,6 +66,21 @@ pub fn is_grounded(recent: &[Remark], message: &Remark) -> bool {
 
 fn shares(recent: &[Remark], message: &Remark) -> bool {
     recent.iter().any(|other| shared(&message.note.words, &other.note.words) > 0)
+}
+
+/// How many of a message's content words were said before, as a share; nothing if it has none.
+pub(crate) fn overlap(recent: &[Remark], message: &Remark) -> Option<f32> {
+    let words = &message.note.words;
+    let is_known = |word: &&WordHash| recent.iter().any(|other| other.note.words.binary_search(word).is_ok());
+    (!words.is_empty()).then(|| words.iter().filter(is_known).count() as f32 / words.len() as f32)
+}
+
+/// Tells whether words of a message can be found in what was said at all: across scripts they cannot.
+pub(crate) fn is_comparable(recent: &[Remark], message: &Remark) -> bool {
+    let script = |remark: &Remark| remark.note.script;
+    let is_near = |other: f32| script(message).is_none_or(|mine| (mine - other).abs() < SCRIPTS_APART);
+    let mut known = recent.iter().filter_map(script).peekable();
+    known.peek().is_none() || known.any(is_near)
 }
 
 /// Tells whether a message refers to what was said before it: "it still fails", "why did you use a lock?"

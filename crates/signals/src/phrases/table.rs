@@ -69,7 +69,7 @@ mod tests {
     #[test]
     fn every_heading_that_is_asked_for_is_there() {
         for (table, headings) in [
-            (ANSWER, "continue/fresh/older/frame/denial/after denial/asking"),
+            (ANSWER, "continue/fresh/older/frame/denial/after denial/asking/yes"),
             (DECISION, "settled/choosing/unsettled/proposing/yes/not yes/yes first"),
             (HEALTH, "error/negative/negation/filler/helpless/next step"),
             (INJECTION, "mark"),

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::LazyLock;
 
 use super::Speaker;
-use super::prose::{SENTENCE_CHARS_MAX, Said, short};
+use super::prose::{ProseMessage, SENTENCE_CHARS_MAX, short};
 use crate::phrases::lists::Phrases;
 use crate::phrases::table::DECISION;
 use crate::sentences::asks;
@@ -37,7 +37,7 @@ pub(super) struct Settling {
 }
 
 impl Settling {
-    pub(super) fn of(said: &Said) -> Self {
+    pub(super) fn of(said: &ProseMessage) -> Self {
         let deciding = said.sentences().filter(|sentence| settles(sentence, said.speaker));
         let found = deciding.take(PER_MESSAGE_MAX).map(|sentence| short(sentence, SENTENCE_CHARS_MAX));
         let found = found.collect();
@@ -170,7 +170,7 @@ mod tests {
     fn decided(lines: &[(Speaker, &str)]) -> Vec<String> {
         let mut decisions = Decisions::default();
         for &(speaker, text) in lines {
-            decisions.add(speaker, &Settling::of(&Said::new(speaker, text)));
+            decisions.add(speaker, &Settling::of(&ProseMessage::new(speaker, text)));
         }
         decisions.list()
     }

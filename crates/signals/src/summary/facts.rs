@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::Speaker;
-use super::prose::Said;
+use super::prose::ProseMessage;
 
 mod chinese;
 mod latin;
@@ -42,7 +42,7 @@ pub(super) struct Named {
 
 impl Named {
     /// Finds the names and numbers of a message, each once.
-    pub(super) fn all(said: &Said) -> Vec<Self> {
+    pub(super) fn all(said: &ProseMessage) -> Vec<Self> {
         let mut found: Vec<String> = Vec::new();
         for line in said.prose.lines() {
             latin::find(line, &mut found);

@@ -11,9 +11,9 @@ mod render;
 mod title;
 mod topics;
 
-use crate::classifier::Classifier;
-use crate::profile::Role;
-use crate::text::Window;
+use crate::role::Role;
+use crate::terms::terms;
+use crate::text::{Reading, Window};
 
 pub use render::SummaryLanguage;
 pub use title::{TITLE_MESSAGES_MAX, title};
@@ -21,15 +21,13 @@ pub use title::{TITLE_MESSAGES_MAX, title};
 /// What a session has come to so far.
 ///
 /// ```
-/// use segue_signals::{Classifier, Role, summary::Summary};
-/// let classifier = Classifier::builtin()?;
+/// use segue_signals::{Role, summary::Summary};
 /// let mut summary = Summary::new();
-/// summary.observe(&classifier, Role::User, "Which hotel in Kyoto has a garden?");
-/// summary.observe(&classifier, Role::Assistant, "The Sakura has one, for 120 euros a night.");
-/// summary.observe(&classifier, Role::User, "Let's go with the Sakura. Does it have parking?");
+/// summary.observe(Role::User, "Which hotel in Kyoto has a garden?");
+/// summary.observe(Role::Assistant, "The Sakura has one, for 120 euros a night.");
+/// summary.observe(Role::User, "Let's go with the Sakura. Does it have parking?");
 /// assert_eq!(summary.decisions(), ["Let's go with the Sakura."]);
 /// assert_eq!(summary.questions(), ["Does it have parking?"]);
-/// # Ok::<(), segue_signals::LoadError>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Summary {
@@ -61,8 +59,8 @@ impl Summary {
     }
 
     /// Adds a message. Hosts and tools are not part of the conversation.
-    pub fn observe(&mut self, classifier: &Classifier, role: Role, text: &str) {
-        if let Some(gleaned) = Gleaned::of(classifier, role, text) {
+    pub fn observe(&mut self, role: Role, text: &str) {
+        if let Some(gleaned) = Gleaned::of(role, text) {
             self.add(&gleaned);
         }
     }
@@ -120,7 +118,15 @@ impl Summary {
     /// Compact text for a model; empty if there is nothing to say.
     #[must_use]
     pub fn render(&self, language: SummaryLanguage) -> String {
-        render::render(&self.structured(), language)
+        self.structured().render(language)
+    }
+}
+
+impl Structured {
+    /// Compact text for a model; empty if there is nothing to say.
+    #[must_use]
+    pub fn render(&self, language: SummaryLanguage) -> String {
+        render::render(self, language)
     }
 }
 
@@ -137,21 +143,21 @@ pub struct Gleaned {
 impl Gleaned {
     /// Reads a message; nothing if it is no part of the conversation.
     #[must_use]
-    pub fn of(classifier: &Classifier, role: Role, text: &str) -> Option<Self> {
+    pub fn of(role: Role, text: &str) -> Option<Self> {
         let speaker = match role {
             Role::User => Speaker::Person,
             Role::Assistant => Speaker::Agent,
             Role::System | Role::Tool => return None,
         };
-        let said = prose::Said::new(speaker, text);
-        let reader = classifier.reader();
+        let said = prose::ProseMessage::new(speaker, text);
         let words = said.without_links();
-        let read = reader.read(&words, Window::HISTORY);
+        let reading = Reading::new(&words, Window::HISTORY);
+        let terms = terms(&reading);
         Some(Self {
             speaker,
-            mentions: topics::Mention::all(&read),
+            mentions: topics::Mention::all(&reading, &terms),
             settling: decisions::Settling::of(&said),
-            asking: questions::Asking::of(reader, &said, &read),
+            asking: questions::Asking::of(&said, &terms),
             named: facts::Named::all(&said),
         })
     }

@@ -11,13 +11,13 @@ pub(super) const SENTENCE_CHARS_MAX: usize = 160;
 
 /// A message as the summary reads it.
 #[derive(Debug)]
-pub(super) struct Said {
+pub(super) struct ProseMessage {
     pub(super) speaker: Speaker,
     /// The words of the message; of a long one its beginning and its end.
     pub(super) prose: String,
 }
 
-impl Said {
+impl ProseMessage {
     pub(super) fn new(speaker: Speaker, text: &str) -> Self {
         let (head, tail) = Window::PHRASES.cut(text);
         let mut prose = String::with_capacity(head.len() + tail.len() + 1);
@@ -83,7 +83,7 @@ mod tests {
 
     #[test]
     fn r5_code_and_quotations_are_left_out() {
-        let said = Said::new(Speaker::Person, "Look:\n```\nlet x = 1;\n```\n> old\n- It fails. Why?");
+        let said = ProseMessage::new(Speaker::Person, "Look:\n```\nlet x = 1;\n```\n> old\n- It fails. Why?");
         assert_eq!(said.sentences().collect::<Vec<_>>(), ["Look:", "It fails.", "Why?"]);
     }
 }

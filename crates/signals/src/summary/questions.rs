@@ -4,13 +4,13 @@ use std::collections::VecDeque;
 use std::sync::LazyLock;
 
 use super::Speaker;
-use super::prose::{SENTENCE_CHARS_MAX, Said, short};
-use crate::features::{Read, Reader};
+use super::prose::{ProseMessage, SENTENCE_CHARS_MAX, short};
 use crate::hash::WordHash;
 use crate::phrases::lists::Phrases;
 use crate::phrases::table::SENTENCE;
 use crate::sentences::{asks, is_courtesy};
-use crate::text::Window;
+use crate::terms::{Term, terms};
+use crate::text::{Reading, Window};
 
 const QUESTIONS_MAX: usize = 6;
 const PER_MESSAGE_MAX: usize = 3;
@@ -58,7 +58,7 @@ enum Withdraws {
 }
 
 impl Asking {
-    pub(super) fn of(reader: &Reader, said: &Said, read: &Read<'_>) -> Self {
+    pub(super) fn of(said: &ProseMessage, terms: &[Term]) -> Self {
         let sentences: Vec<&str> = said.sentences().collect();
         let asked: Vec<&str> = sentences.iter().copied().filter(|sentence| asks(sentence)).collect();
         let has_statement = sentences.len() > asked.len();
@@ -78,12 +78,12 @@ impl Asking {
         let question = |sentence: &str| Question {
             by: said.speaker,
             text: short(sentence, SENTENCE_CHARS_MAX),
-            terms: telling(&reader.read(sentence, Window::HISTORY), sentence),
+            terms: telling(&self::terms(&Reading::new(sentence, Window::HISTORY)), sentence),
             turn: Turn::Waiting,
         };
         Self {
             asked: asked.map(question).collect(),
-            spoken: answers.then(|| telling(read, &said.prose)),
+            spoken: answers.then(|| telling(terms, &said.prose)),
             withdraws,
         }
     }
@@ -125,8 +125,8 @@ const EVASION_CHARS_MAX: usize = 120;
 static EVASIONS: LazyLock<Phrases> = LazyLock::new(|| SENTENCE.anywhere("evasion"));
 static WITHDRAWN: LazyLock<Phrases> = LazyLock::new(|| SENTENCE.anywhere("withdrawn"));
 
-fn telling(read: &Read<'_>, text: &str) -> Vec<WordHash> {
-    let telling = read.terms.list.iter().filter(|term| term.weight >= TELLING);
+fn telling(terms: &[Term], text: &str) -> Vec<WordHash> {
+    let telling = terms.iter().filter(|term| term.weight >= TELLING);
     let mut hashes: Vec<WordHash> = telling.map(|term| term.hash).collect();
     hashes.dedup();
     hashes.truncate(if text.len() > 1_000 { TERMS_MAX * 16 } else { TERMS_MAX });

@@ -1,10 +1,9 @@
 use super::*;
 
 fn summary(lines: &[(Role, &str)]) -> Summary {
-    let classifier = Classifier::builtin().unwrap();
     let mut summary = Summary::new();
     for &(role, text) in lines {
-        summary.observe(&classifier, role, text);
+        summary.observe(role, text);
     }
     summary
 }
@@ -178,14 +177,13 @@ fn r1_the_same_messages_give_the_same_summary() {
 
 #[test]
 fn r1_fifty_thousand_messages_stay_bounded() {
-    let classifier = Classifier::builtin().unwrap();
     let mut summary = Summary::new();
     for number in 0..50_000_u32 {
         let role = if number % 2 == 0 { Role::User } else { Role::Assistant };
         let text = format!(
             "Let's use plan zq{number}x for Client{number} Corp{number}, {number} euros. Why topic{number}?"
         );
-        summary.observe(&classifier, role, &text);
+        summary.observe(role, &text);
     }
     assert_eq!(summary.messages(), 50_000);
     assert!(summary.topics.len() <= 256 && summary.facts.len() <= 64);
@@ -204,7 +202,6 @@ fn r1_an_old_topic_fades() {
 
 #[test]
 fn r1_long_and_odd_input_does_no_harm() {
-    let classifier = Classifier::builtin().unwrap();
     let odd = [
         "x".repeat(1_000_000),
         "数".repeat(350_000),
@@ -226,7 +223,7 @@ fn r1_long_and_odd_input_does_no_harm() {
     for role in [Role::User, Role::Assistant, Role::User] {
         let mut summary = Summary::new();
         for text in &odd {
-            summary.observe(&classifier, role, text);
+            summary.observe(role, text);
         }
         let said = summary.structured();
         let all = said.decisions.iter().chain(&said.questions);

@@ -2,9 +2,8 @@
 //! stays the same while the session grows. A courtesy, a command or a tag is no title.
 
 use super::Summary;
-use crate::classifier::Classifier;
-use crate::intent::explicit_intent;
-use crate::profile::Role;
+use crate::intent::{explicit_intent, is_bare_wish};
+use crate::role::Role;
 use crate::sentences::sentences;
 use crate::text::is_unspaced;
 
@@ -49,25 +48,29 @@ const LEADS: [&str; 24] = [
 /// Finds the title of a session in its first messages; nothing if nothing was said in them.
 ///
 /// ```
-/// use segue_signals::{Classifier, Role, summary::title};
-/// let classifier = Classifier::builtin()?;
+/// use segue_signals::{Role, summary::title};
 /// let said = [
 ///     (Role::User, "Good morning! How are you?"),
 ///     (Role::Assistant, "Fine, thanks. What can I do for you?"),
 ///     (Role::User, "Please find a quiet hotel in Lisbon. I travel in April."),
 /// ];
-/// assert_eq!(title(&classifier, &said).as_deref(), Some("Please find a quiet hotel in Lisbon"));
-/// # Ok::<(), segue_signals::LoadError>(())
+/// assert_eq!(title(&said).as_deref(), Some("Please find a quiet hotel in Lisbon"));
 /// ```
 #[must_use]
-pub fn title(classifier: &Classifier, said: &[(Role, &str)]) -> Option<String> {
+pub fn title(said: &[(Role, &str)]) -> Option<String> {
     let by = |wanted: Role| {
         let texts = said.iter().take(TITLE_MESSAGES_MAX).filter(move |(role, _)| *role == wanted);
         texts.map(|(_, text)| without_tags(text))
     };
+    // Who has only asked for another topic has named none yet.
+    let names_some = |text: &String| !text.trim().is_empty() && !is_bare_wish(text);
+    if by(Role::User).any(|text| is_bare_wish(&text)) && !by(Role::User).any(|text| names_some(&text)) {
+        return None;
+    }
     // The first message that says something, by itself: what is said later changes no title.
-    let told = |role: Role| by(role).find_map(|text| telling(classifier, &text));
-    let any = |role: Role| by(role).find_map(|text| sentences(&text).map(str::to_owned).next());
+    let told = |role: Role| by(role).filter(names_some).find_map(|text| telling(&text));
+    let any =
+        |role: Role| by(role).filter(names_some).find_map(|text| sentences(&text).map(str::to_owned).next());
     // Who only says hello has still said something, and where nobody spoke the agent did.
     let found = told(Role::User)
         .or_else(|| any(Role::User))
@@ -79,12 +82,12 @@ pub fn title(classifier: &Classifier, said: &[(Role, &str)]) -> Option<String> {
 }
 
 /// Finds the sentence of a message that tells most; of two that tell as much, the first.
-fn telling(classifier: &Classifier, text: &str) -> Option<String> {
+fn telling(text: &str) -> Option<String> {
     if text.trim_start().starts_with('/') {
         return None;
     }
     let mut summary = Summary::new();
-    summary.observe(classifier, Role::User, text);
+    summary.observe(Role::User, text);
     let topics = summary.topics().into_iter().map(|topic| topic.to_lowercase());
     let topics: Vec<String> = topics.filter(|topic| !GREETINGS.contains(&topic.as_str())).collect();
     let count = |sentence: &str| {
@@ -145,8 +148,7 @@ mod tests {
     use super::*;
 
     fn check(said: &[(Role, &str)], expected: Option<&str>) {
-        let classifier = Classifier::builtin().unwrap();
-        assert_eq!(title(&classifier, said).as_deref(), expected, "{said:?}");
+        assert_eq!(title(said).as_deref(), expected, "{said:?}");
     }
 
     #[test]
@@ -156,6 +158,9 @@ mod tests {
         check(&[(User, " \n ")], None);
         check(&[(System, "Summary of the session before: tides"), (Tool, "{}")], None);
         check(&[(User, "hello")], Some("hello"));
+        check(&[(User, "换个话题")], None);
+        check(&[(User, "换个话题"), (User, "嗯")], Some("嗯"));
+        check(&[(User, "let's talk about something else"), (Assistant, "Gladly. What about?")], None);
         check(
             &[(User, "Good morning! What should I cook for six people tonight?")],
             Some("What should I cook for six people tonight?"),

@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
 use super::Speaker;
-use crate::features::Read;
 use crate::terms::Term;
 use crate::text::{Kind, Reading, is_unspaced};
 
@@ -63,8 +62,7 @@ pub(super) struct Mention {
 
 impl Mention {
     /// Finds the telling words of a message.
-    pub(super) fn all(read: &Read<'_>) -> Vec<Self> {
-        let reading = &read.reading;
+    pub(super) fn all(reading: &Reading<'_>, terms: &[Term]) -> Vec<Self> {
         // A word said five times in one message is not five times as much the topic.
         let mut here: BTreeMap<String, (f32, String, Shape)> = BTreeMap::new();
         let mut add = |shown: &str, weight: f32, shape: Shape| {
@@ -72,13 +70,13 @@ impl Mention {
             entry.0 = (entry.0 + weight * if entry.0 > 0.0 { 0.25 } else { 1.0 }).min(2.0 * weight);
         };
         let mut before: Option<Term> = None;
-        for &term in &read.terms.list {
+        for &term in terms {
             let shown = reading.between(term.first, term.last);
             let telling = is_telling(&term, shown);
             if telling {
                 add(shown, value(&term), Shape::Word);
             }
-            // A word that the table does not know falls apart; said again, its pieces are one.
+            // A word that the vocabulary does not know falls apart; said again, its pieces are one.
             let piece = is_piece(&term, shown);
             if let Some(first) = before.filter(|first| (telling || piece) && joined(reading, first, &term)) {
                 let phrase = reading.between(first.first, term.last);

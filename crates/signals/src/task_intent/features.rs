@@ -2,18 +2,17 @@
 
 use super::acts::{Act, Acts};
 use super::{MessageIntent, Relation, TaskContext, TaskState};
-use crate::embed::DIMENSIONS;
-use crate::features::Reader;
 use crate::hash::WordHash;
+use crate::judge::Embedder;
 use crate::text::{Reading, Window};
+use segue_encoder::DIMENSIONS;
 
 /// Weights per intent: two to this power.
 const BUCKET_BITS: u32 = 13;
 pub const BUCKETS: usize = 1 << BUCKET_BITS;
 const FACTS: usize = 45;
 const STATES: usize = 4;
-/// Facts as they are and once for each kind of state; then the meaning of the message, and what sets
-/// it apart from the task's.
+/// Facts as they are and once for each kind of state; then the meaning of the message, and that times the question's.
 pub const DENSE: usize = FACTS * (STATES + 1) + 2 * DIMENSIONS;
 const TOKENS_MAX: usize = 48;
 /// A unit vector's numbers are small beside facts that are one or nothing.
@@ -61,14 +60,14 @@ fn kind(state: TaskState) -> usize {
 }
 
 impl IntentFeatures {
-    pub fn of(reader: &Reader, context: &TaskContext<'_>, text: &str) -> Self {
+    pub fn of(embedder: &Embedder, context: &TaskContext<'_>, text: &str) -> Self {
         let (head, _) = Window::PHRASES.cut(text);
         let acts = Acts::of(head);
-        let relation = Relation::of(reader, context, head);
+        let relation = Relation::of(embedder, context, head);
         let state = kind(context.state);
         let mut dense = dense(&facts(&acts, &relation), state);
         let meaning = FACTS * (STATES + 1);
-        for (at, number) in relation.vector.0.iter().chain(&relation.apart.0).enumerate() {
+        for (at, number) in relation.vector.iter().chain(&relation.apart).enumerate() {
             dense[meaning + at] = number * MEANING_SCALE;
         }
         let settled = settled(context.state, &acts);

@@ -2,16 +2,19 @@
 //!
 //! The message is cut into clauses, each clause is one act (drops, accepts, hesitates, says something
 //! else), and the state of the task decides what the acts amount to. Whether "something else" is about
-//! the task is a question of meaning, answered by the word table.
+//! the task is a question of words and of meaning, answered by the encoder.
 
 mod acts;
 #[cfg_attr(feature = "lab", allow(missing_docs, reason = "reached by segue-lab alone"))]
 pub(crate) mod features;
+#[cfg_attr(feature = "lab", allow(missing_docs, reason = "reached by segue-lab alone"))]
+pub(crate) mod network;
 mod related;
 
 use crate::Probability;
-use crate::classifier::Classifier;
+use crate::judge::Embedder;
 use features::IntentFeatures;
+use network::IntentNetwork;
 
 pub(crate) use related::Relation;
 
@@ -97,38 +100,38 @@ pub struct IntentEvidence {
 /// How sure it is that a bare "yes" answers the open question.
 const SETTLED_CONFIDENCE: f32 = 0.95;
 
-impl Classifier {
-    /// Says what a message is to the task.
-    ///
-    /// ```
-    /// use segue_signals::{Classifier, task_intent::{MessageIntent, TaskContext, TaskState}};
-    /// let classifier = Classifier::builtin()?;
-    /// let context = TaskContext {
-    ///     state: TaskState::PendingComplete,
-    ///     task: "Add retry logic to the connect function",
-    ///     question: None,
-    ///     summary: Some("Added retries with exponential backoff; all tests pass."),
-    /// };
-    /// let intent = |text| classifier.message_intent(&context, text).intent;
-    /// assert_eq!(intent("Perfect, thanks!"), MessageIntent::Confirmation);
-    /// assert_eq!(intent("Looks good but also add logging for retry attempts"), MessageIntent::Modification);
-    /// # Ok::<(), segue_signals::LoadError>(())
-    /// ```
-    #[must_use]
-    pub fn message_intent(&self, context: &TaskContext<'_>, text: &str) -> IntentEvidence {
-        let features = IntentFeatures::of(self.reader(), context, text);
-        let (intent, chance) = match features.settled {
-            Some(intent) => (intent, SETTLED_CONFIDENCE),
-            None => self.model().intents.best(&features),
-        };
-        // While a question is open, what could be an answer is one.
-        let intent = match (context.state, intent) {
-            (TaskState::AwaitingUser, MessageIntent::Modification) if !features.extends => {
-                MessageIntent::Response
-            }
-            (_, intent) => intent,
-        };
-        let evidence = format!("{} ({chance:.2}), {}", intent.word(), features.seen());
-        IntentEvidence { intent, confidence: Probability::new(chance), evidence }
-    }
+/// Says what a message is to the task. This takes some milliseconds for each text that was not embedded before.
+///
+/// ```
+/// use segue_signals::judge::Embedder;
+/// use segue_signals::task_intent::{MessageIntent, TaskContext, TaskState, message_intent};
+/// let embedder = Embedder::default();
+/// let context = TaskContext {
+///     state: TaskState::PendingComplete,
+///     task: "Add retry logic to the connect function",
+///     question: None,
+///     summary: Some("Added retries with exponential backoff; all tests pass."),
+/// };
+/// let intent = |text| message_intent(&embedder, &context, text).intent;
+/// assert_eq!(intent("Perfect, thanks!"), MessageIntent::Confirmation);
+/// assert_eq!(intent("Looks good but also add logging for retry attempts"), MessageIntent::Modification);
+/// ```
+#[must_use]
+pub fn message_intent(embedder: &Embedder, context: &TaskContext<'_>, text: &str) -> IntentEvidence {
+    let features = IntentFeatures::of(embedder, context, text);
+    let (intent, chance) = match (features.settled, IntentNetwork::builtin()) {
+        (Some(intent), _) => (intent, SETTLED_CONFIDENCE),
+        (None, Some(network)) => network.best(&features),
+        // What is shipped is damaged, which a test rules out.
+        (None, None) => (MessageIntent::Unclear, 0.0),
+    };
+    // While a question is open, what could be an answer is one.
+    let intent = match (context.state, intent) {
+        (TaskState::AwaitingUser, MessageIntent::Modification) if !features.extends => {
+            MessageIntent::Response
+        }
+        (_, intent) => intent,
+    };
+    let evidence = format!("{} ({chance:.2}), {}", intent.word(), features.seen());
+    IntentEvidence { intent, confidence: Probability::new(chance), evidence }
 }

@@ -1,19 +1,22 @@
 //! Whether a message is about the task: shared words, shared meaning, words that point back.
 
 use super::TaskContext;
-use crate::embed::Vector;
-use crate::features::cues::Cue;
-use crate::features::{Read, Reader};
-use crate::terms::Term;
-use crate::text::{Kind, Token, Window};
+use crate::cues::{CUES, Cue};
+use crate::judge::Embedder;
+use crate::terms::{Term, terms};
+use crate::text::{Kind, Reading, Token, Window};
+use segue_encoder::DIMENSIONS;
+
+/// A product of two small numbers is brought to their size.
+const APART_SCALE: f32 = 16.0;
 
 /// How a message stands to the task's own words.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Relation {
     /// The meaning of the message.
-    pub(crate) vector: Vector,
+    pub(crate) vector: Vec<f32>,
     /// Its meaning times that of the question, place by place.
-    pub(crate) apart: Vector,
+    pub(crate) apart: Vec<f32>,
     /// Content words that the task, the question or the summary also has.
     pub(crate) shared: usize,
     /// The same for the question alone.
@@ -32,43 +35,48 @@ pub(crate) struct Relation {
 }
 
 impl Relation {
-    pub(super) fn of(reader: &Reader, context: &TaskContext<'_>, text: &str) -> Self {
-        let message = reader.read(text, Window::MESSAGE);
+    pub(super) fn of(embedder: &Embedder, context: &TaskContext<'_>, text: &str) -> Self {
+        let message = Reading::new(text, Window::MESSAGE);
         let question = context.question.unwrap_or("");
-        let all = format!("{}\n{}\n{}", context.task, question, context.summary.unwrap_or(""));
-        let (known, asked) = (reader.read(&all, Window::HISTORY), reader.read(question, Window::MESSAGE));
-        let content: Vec<&Term> = message.terms.list.iter().filter(|term| term.is_content()).collect();
+        let all = [context.task, question, context.summary.unwrap_or("")];
+        let all = all.iter().filter(|words| !words.is_empty()).copied().collect::<Vec<_>>().join("\n");
+        let (known, asked) = (Reading::new(&all, Window::HISTORY), Reading::new(question, Window::MESSAGE));
+        let content: Vec<Term> = terms(&message).into_iter().filter(Term::is_content).collect();
         let shared = |other: &[Term]| {
-            content
-                .iter()
-                .filter(|term| {
-                    let word = message.reading.between(term.first, term.last);
-                    other.iter().any(|seen| seen.hash == term.hash)
-                        || (word.chars().count() >= 5 && similar(word, &all))
-                })
-                .count()
+            let is_shared = |term: &&Term| {
+                let word = message.between(term.first, term.last);
+                other.iter().any(|seen| seen.hash == term.hash)
+                    || (word.chars().count() >= 5 && similar(word, &all))
+            };
+            content.iter().filter(is_shared).count()
         };
-        let (mine, theirs) = (message.terms.vector.unit(), asked.terms.vector.unit());
-        let apart = Vector(std::array::from_fn(|at| mine.0[at] * theirs.0[at] * 4.0));
+        let place = |text: &str| match text {
+            "" => vec![0.0; DIMENSIONS],
+            text => {
+                embedder.embed(text).map_or_else(|| vec![0.0; DIMENSIONS], |found| found.numbers().to_vec())
+            }
+        };
+        let (mine, theirs, whole) = (place(text), place(question), place(&all));
+        let cues = CUES.cues(&message.tokens);
         Self {
+            apart: mine.iter().zip(&theirs).map(|(mine, theirs)| mine * theirs * APART_SCALE).collect(),
+            meaning: mine.iter().zip(&whole).map(|(mine, whole)| mine * whole).sum(),
             vector: mine,
-            apart,
-            shared: shared(&known.terms.list),
-            shared_question: if question.is_empty() { 0 } else { shared(&asked.terms.list) },
+            shared: shared(&terms(&known)),
+            shared_question: if question.is_empty() { 0 } else { shared(&terms(&asked)) },
             content: content.len(),
-            meaning: message.terms.vector.cosine(&known.terms.vector).unwrap_or(0.0),
-            points_back: message.cues.anywhere.has(Cue::Anaphora),
+            points_back: cues.anywhere.has(Cue::Anaphora),
             choice: question.contains(" or ") || question.contains("还是") || question.contains("哪"),
             counted: has_number(&message) && (has_number(&asked) || asks_count(question)),
-            settles: message.cues.opening.has(Cue::Agree) || message.cues.opening.has(Cue::Disagree),
+            settles: cues.opening.has(Cue::Agree) || cues.opening.has(Cue::Disagree),
         }
     }
 }
 
-fn has_number(read: &Read<'_>) -> bool {
+fn has_number(reading: &Reading<'_>) -> bool {
     let spelled = ["一", "二", "两", "三", "四", "五", "六", "七", "八", "九", "十", "百", "千"];
-    let word = |token: &Token| spelled.contains(&read.reading.between(*token, *token));
-    read.reading.tokens.iter().any(|token| token.kind == Kind::Number || word(token))
+    let word = |token: &Token| spelled.contains(&reading.between(*token, *token));
+    reading.tokens.iter().any(|token| token.kind == Kind::Number || word(token))
 }
 
 fn asks_count(question: &str) -> bool {

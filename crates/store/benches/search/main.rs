@@ -10,7 +10,7 @@ mod history;
 use history::{Chance, SESSIONS, fill};
 use segue_core::state::State;
 use segue_store::Store;
-use segue_store::search::{Query, Reach, Sight};
+use segue_store::search::{Query, Reach, Visibility};
 use segue_store::sqlite::Sqlite;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -22,8 +22,11 @@ const GOAL: Duration = Duration::from_millis(5);
 
 async fn search(store: &dyn Store, state: &State, text: &str) -> Outcome<(usize, Duration)> {
     let begun = Instant::now();
-    let query =
-        Query { text: text.to_owned(), sight: Arc::new(Sight::of(state, Reach::Archived)), limit: 40 };
+    let query = Query {
+        text: text.to_owned(),
+        visibility: Arc::new(Visibility::of(state, Reach::Archived)),
+        limit: 40,
+    };
     let hits = segue_store::search::find(store, &state.scope, &query).await?;
     Ok((hits.len(), begun.elapsed()))
 }

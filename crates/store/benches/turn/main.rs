@@ -8,6 +8,7 @@
 
 mod bare;
 mod disk;
+mod encrypted;
 mod figure;
 mod flat;
 mod ours;
@@ -31,12 +32,13 @@ fn main() -> Outcome<()> {
         return Ok(());
     }
     let wanted: Vec<&String> = arguments.iter().filter(|argument| !argument.starts_with('-')).collect();
-    let parts: [(&str, Part); 5] = [
+    let parts: [(&str, Part); 6] = [
         ("turn", turn::figures),
         ("together", together::figures),
         ("disk", disk::figures),
         ("flat", flat::figures),
         ("scopes", scopes::figures),
+        ("encrypted", encrypted::figures),
     ];
     let as_json = arguments.iter().any(|argument| argument == "--json");
     let sync = sync_us()?;

@@ -4,7 +4,8 @@ use crate::commits::{Commit, Position};
 use crate::error::Error;
 use crate::leases::Leased;
 use crate::store::{
-    Catalog, Embeddings, Leases, Log, Maintenance, Purged, Quarantine, Search, Store, Values, Watch,
+    Catalog, Embeddings, Encryption, Leases, Log, Maintenance, Purged, Quarantine, Search, Store, Values,
+    Watch,
 };
 use crate::types::{Append, AppendId, Page, Reading, ScopePage};
 use crate::values::Value;
@@ -164,6 +165,19 @@ impl<H: Hook> Log for Hooked<H> {
         self.around(Call::Seen, one, self.store.seen(scope, id)).await
     }
 
+    async fn ids(
+        &self,
+        scope: &Key,
+        after: Option<&MessageId>,
+        limit: usize,
+    ) -> Result<Vec<(MessageId, Seq)>, Error> {
+        self.store.ids(scope, after, limit).await
+    }
+
+    async fn keep_ids(&self, scope: &Key, ids: Vec<(MessageId, Seq)>) -> Result<(), Error> {
+        self.store.keep_ids(scope, ids).await
+    }
+
     async fn get(&self, scope: &Key, seq: Seq) -> Result<Option<Record>, Error> {
         self.around(Call::Get, one, self.store.get(scope, seq)).await
     }
@@ -202,6 +216,10 @@ impl<H: Hook> Store for Hooked<H> {
 
     fn quarantine(&self) -> Option<&dyn Quarantine> {
         self.store.quarantine()
+    }
+
+    fn encryption(&self) -> Option<&dyn Encryption> {
+        self.store.encryption()
     }
 }
 

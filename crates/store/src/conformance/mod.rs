@@ -23,7 +23,7 @@
 #![allow(missing_docs, reason = "the tests' names say what they test")]
 
 mod hooked;
-mod model;
+pub mod model;
 mod operations;
 mod searching;
 mod services;
@@ -39,12 +39,29 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use tokio::runtime::Runtime;
 
+/// Whose clock ends a lease.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LeaseClock {
+    /// The one of whoever asks.
+    Caller,
+    /// The store's own.
+    Store,
+}
+
 /// A store under test, and how to open it again.
 pub trait Bench {
     /// Opens the store, or opens it again after the one before was dropped.
     fn open(&self) -> Arc<dyn Store>;
     /// Tells whether what was written is still there when the store is opened again.
     fn is_durable(&self) -> bool;
+    /// Opens the store once more beside the one that is open, as another process does; nothing if only one may have it.
+    fn open_beside(&self) -> Option<Arc<dyn Store>> {
+        None
+    }
+    /// Tells whose clock ends a lease.
+    fn lease_clock(&self) -> LeaseClock {
+        LeaseClock::Caller
+    }
     /// Makes the runtime of a test.
     fn runtime(&self) -> Runtime {
         tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap()

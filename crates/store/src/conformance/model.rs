@@ -3,14 +3,17 @@
 
 use segue_core::digest::Digest;
 use segue_core::pins::{Agent, Change, Persona};
+use segue_core::policy::Excess;
 use std::collections::{BTreeMap, BTreeSet};
 
+/// A message, by the order of arrival.
 pub type Message = u64;
+/// A session, by its number.
 pub type Session = u32;
 
 #[derive(Debug, Clone)]
 enum Boundary {
-    Created { from: Session, to: Session, since: Message, inherited: Inherited },
+    Created { from: Session, to: Session, since: Message, inherited: Inherited, archived: Vec<Session> },
     Resumed { from: Session, to: Session, since: Message },
     Cleared { session: Session, before: BTreeSet<Message> },
 }
@@ -30,6 +33,12 @@ pub struct Model {
     pub latest: Option<Session>,
     pub next: Session,
     pub erased: BTreeSet<Message>,
+    /// The sessions that are there and not listed.
+    pub archived: BTreeSet<Session>,
+    /// The sessions that somebody asked to be kept.
+    pub kept: BTreeSet<Session>,
+    /// The sessions that were taken over from elsewhere.
+    pub imported: BTreeSet<Session>,
     /// The agent and the persona of each session that has one.
     pub pins: BTreeMap<Session, (Option<String>, Option<String>)>,
     boundaries: Vec<Boundary>,
@@ -59,8 +68,56 @@ impl Model {
         let session = self.next;
         self.next += 1;
         self.live.insert(session, begins_with);
-        self.latest = Some(session);
+        self.go_to(session);
         session
+    }
+
+    /// The latest session is always listed.
+    fn go_to(&mut self, session: Session) {
+        self.latest = Some(session);
+        self.archived.remove(&session);
+    }
+
+    /// Lists the sessions that are not archived.
+    pub fn listed(&self) -> impl DoubleEndedIterator<Item = Session> {
+        self.live.keys().copied().filter(|session| !self.archived.contains(session))
+    }
+
+    fn create_from(
+        &mut self,
+        from: Session,
+        begins_with: BTreeSet<Message>,
+        inherited: Inherited,
+    ) -> Session {
+        let to = self.create(begins_with);
+        self.remember(Boundary::Created { from, to, since: self.arrived, inherited, archived: Vec::new() });
+        to
+    }
+
+    /// A person wants a session to be kept, or not any more.
+    pub fn wish(&mut self, session: Session, keep: bool) {
+        if keep {
+            self.kept.insert(session);
+        } else {
+            self.kept.remove(&session);
+        }
+    }
+
+    /// An archived session is listed again.
+    pub fn restore(&mut self, session: Session) {
+        self.archived.remove(&session);
+    }
+
+    /// Opens a session for what is taken over from elsewhere: it pushes nobody out.
+    pub fn import(&mut self) {
+        self.new_session();
+        self.imported.extend(self.latest);
+    }
+
+    fn join_wishes(&mut self, from: Session, into: Session) {
+        if self.kept.remove(&from) {
+            self.kept.insert(into);
+        }
     }
 
     fn view(&mut self, session: Session) -> &mut BTreeSet<Message> {
@@ -121,11 +178,9 @@ impl Model {
 
     pub fn new_session(&mut self) {
         self.ended();
-        let from = self.latest;
-        let to = self.create(BTreeSet::new());
-        if let Some(from) = from {
-            let (since, inherited) = (self.arrived, Inherited::Forgotten);
-            self.remember(Boundary::Created { from, to, since, inherited });
+        match self.latest {
+            Some(from) => _ = self.create_from(from, BTreeSet::new(), Inherited::Forgotten),
+            None => _ = self.create(BTreeSet::new()),
         }
     }
 
@@ -143,7 +198,7 @@ impl Model {
     pub fn resume(&mut self, to: Session) {
         self.ended();
         let from = self.latest.unwrap();
-        self.latest = Some(to);
+        self.go_to(to);
         self.remember(Boundary::Resumed { from, to, since: self.arrived });
     }
 
@@ -151,20 +206,16 @@ impl Model {
         self.ended();
         let from = self.latest.unwrap();
         let shared = self.live[&parent].iter().copied().filter(|m| at.is_none_or(|at| *m <= at)).collect();
-        let to = self.create(shared);
+        let to = self.create_from(from, shared, Inherited::Forgotten);
         self.inherit(parent, to);
-        let (since, inherited) = (self.arrived, Inherited::Forgotten);
-        self.remember(Boundary::Created { from, to, since, inherited });
     }
 
     pub fn split(&mut self, at: Message) {
         self.ended();
         let from = self.latest.unwrap();
         let later = self.view(from).split_off(&at);
-        let to = self.create(later);
+        let to = self.create_from(from, later, Inherited::Returned);
         self.inherit(from, to);
-        let (since, inherited) = (self.arrived, Inherited::Returned);
-        self.remember(Boundary::Created { from, to, since, inherited });
     }
 
     pub fn merge(&mut self, from: Session, into: Session) {
@@ -172,9 +223,11 @@ impl Model {
         let said = self.live.remove(&from).unwrap();
         self.view(into).extend(said);
         self.merged.insert(from, into);
+        self.archived.remove(&from);
         if self.latest == Some(from) {
-            self.latest = Some(into);
+            self.go_to(into);
         }
+        self.join_wishes(from, into);
         self.forget(from);
         self.forget(into);
     }
@@ -219,7 +272,7 @@ impl Model {
             walk.cursor -= usize::from(self.boundaries.len() == 32 && walk.cursor > 0);
             self.remember(Boundary::Resumed { from: start, to, since: self.arrived });
         }
-        self.latest = Some(to);
+        self.go_to(to);
         self.walk = Some(walk);
     }
 
@@ -230,19 +283,26 @@ impl Model {
         }
         let boundary = self.boundaries.pop().unwrap();
         let undone = match boundary.clone() {
-            Boundary::Created { from, to, since, inherited } => {
+            Boundary::Created { from, to, since, inherited, archived } => {
+                // What somebody asked for is not taken apart again.
+                let is_plain = !self.kept.contains(&to);
                 let before = (self.live[&from].clone(), self.live[&to].clone());
                 let said = self.live.remove(&to).unwrap();
                 let returned = |m: &Message| inherited == Inherited::Returned || *m > since;
                 let (back, shared): (BTreeSet<Message>, BTreeSet<Message>) =
                     said.into_iter().partition(returned);
                 self.view(from).extend(back);
-                self.latest = Some(from);
+                self.archived.remove(&to);
+                self.go_to(from);
+                for session in archived {
+                    self.archived.remove(&session);
+                }
                 let seen = |m: &Message| self.live.values().any(|said| said.contains(m));
                 let orphans: BTreeSet<Message> = shared.into_iter().filter(|m| !seen(m)).collect();
                 if orphans.is_empty() {
                     self.merged.insert(to, from);
-                    Some((boundary, before.0, before.1))
+                    self.join_wishes(to, from);
+                    is_plain.then_some((boundary, before.0, before.1))
                 } else {
                     self.live.insert(to, orphans);
                     None
@@ -250,10 +310,11 @@ impl Model {
             }
             Boundary::Resumed { from, to, since } => {
                 let before = (self.live[&from].clone(), self.live[&to].clone());
+                let is_plain = !self.kept.contains(&to);
                 let said = self.view(to).split_off(&(since + 1));
                 self.view(from).extend(said);
-                self.latest = Some(from);
-                Some((boundary, before.0, before.1))
+                self.go_to(from);
+                is_plain.then_some((boundary, before.0, before.1))
             }
             Boundary::Cleared { session, before } => {
                 self.view(session).extend(before);
@@ -277,7 +338,10 @@ impl Model {
         self.live.insert(from, before);
         self.live.insert(to, behind);
         self.merged.remove(&to);
-        self.latest = Some(to);
+        self.go_to(to);
+        if let Boundary::Created { archived, .. } = &boundary {
+            self.archived.extend(archived.iter().filter(|session| self.live.contains_key(session)));
+        }
         self.remember(boundary);
     }
 
@@ -296,6 +360,8 @@ impl Model {
     pub fn drop_session(&mut self, session: Session) {
         self.ended();
         self.live.remove(&session);
+        self.archived.remove(&session);
+        self.kept.remove(&session);
         self.forget(session);
         let merged: Vec<Session> =
             self.merged.iter().filter(|(_, into)| **into == session).map(|(from, _)| *from).collect();
@@ -305,24 +371,45 @@ impl Model {
         }
     }
 
+    /// Drops the oldest sessions, archived ones too, on request.
     pub fn prune(&mut self, keep: usize) {
-        self.prune_sparing(keep, None);
+        let excess = self.live.len().saturating_sub(keep);
+        let may_go = |session: &Session| Some(*session) != self.latest && !self.kept.contains(session);
+        let going: Vec<Session> = self.live.keys().copied().filter(may_go).take(excess).collect();
+        self.drop_all(&going);
     }
 
-    /// Prunes after a boundary: the session that was just left goes last.
-    pub fn keep_backlog(&mut self, keep: usize) {
+    /// What a boundary does to a list that is too long. The session that was just left goes last, what is kept stays, and
+    /// what was taken over from elsewhere pushes nobody out.
+    pub fn keep_backlog(&mut self, limit: usize, excess: Excess) {
         let left = match self.boundaries.last() {
             Some(Boundary::Created { from, .. } | Boundary::Resumed { from, .. }) => Some(*from),
             _ => None,
         };
-        self.prune_sparing(keep, left);
+        let all = self.listed().count();
+        let own = self.listed().filter(|session| !self.imported.contains(session)).count();
+        let may_go = |session: &Session| Some(*session) != self.latest && !self.kept.contains(session);
+        let (mut imported, mut others): (Vec<Session>, Vec<Session>) =
+            self.listed().filter(may_go).partition(|session| self.imported.contains(session));
+        others.sort_by_key(|session| (Some(*session) == left, *session));
+        others.truncate(own.saturating_sub(limit));
+        match excess {
+            Excess::Delete => self.drop_all(&others),
+            Excess::Archive => {
+                imported.truncate(all.saturating_sub(limit).saturating_sub(others.len()));
+                imported.extend(others);
+                self.archived.extend(&imported);
+                if let Some(Boundary::Created { archived, .. }) = self.boundaries.last_mut() {
+                    archived.extend(imported);
+                }
+            }
+        }
     }
 
-    fn prune_sparing(&mut self, keep: usize, spare: Option<Session>) {
-        while self.live.len() > keep {
-            let others = self.live.keys().copied().filter(|s| Some(*s) != self.latest);
-            let oldest = others.min_by_key(|s| (Some(*s) == spare, *s)).unwrap();
-            self.drop_session(oldest);
+    fn drop_all(&mut self, going: &[Session]) {
+        if !going.is_empty() {
+            self.ended();
         }
+        going.iter().for_each(|session| self.drop_session(*session));
     }
 }

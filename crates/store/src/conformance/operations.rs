@@ -3,7 +3,7 @@
 use super::Bench;
 use super::model::Model;
 use super::world::{World, text};
-use crate::{Reading, Take};
+use crate::{Reading, Store, Take};
 use proptest::prelude::*;
 use segue_core::decide::Command;
 use segue_core::entry::{Body, Bytes, Record, Seq};
@@ -12,9 +12,11 @@ use segue_core::message::{Message, Role};
 use segue_core::pins::{Pinned, Texts};
 use segue_core::policy::{Backlog, Excess};
 use segue_core::refusal::Refusal;
+use segue_core::retention::KeepChoice;
 use segue_core::session::{Number, Title};
 use segue_core::state::State;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// An operation; the numbers pick among what there is.
 #[derive(Debug, Clone)]
@@ -39,6 +41,11 @@ pub enum Operation {
     Sweep,
     Reopen,
     Search,
+    Import(u8),
+    Wish(u8, bool),
+    Restore(u8),
+    /// The other process goes on.
+    Switch,
 }
 
 pub fn any_operations() -> impl Strategy<Value = Vec<Operation>> {
@@ -64,6 +71,10 @@ pub fn any_operations() -> impl Strategy<Value = Vec<Operation>> {
         1 => Just(Sweep),
         1 => Just(Reopen),
         1 => Just(Search),
+        2 => (0u8..4).prop_map(Import),
+        2 => (any::<u8>(), any::<bool>()).prop_map(|(session, keep)| Wish(session, keep)),
+        1 => any::<u8>().prop_map(Restore),
+        2 => Just(Switch),
     ];
     prop::collection::vec(one, 1..40)
 }
@@ -81,14 +92,24 @@ pub struct Pair<'a> {
     places: BTreeMap<u64, Seq>,
     /// What stood in sealed segments when they were sealed.
     sealed: BTreeMap<Seq, Record>,
+    /// The store as another process has it open.
+    other: Option<Arc<dyn Store>>,
 }
 
+/// How many sessions are listed.
+const LISTED_MAX: usize = 6;
+
 impl<'a> Pair<'a> {
-    pub fn new(bench: &'a dyn Bench) -> Self {
+    pub fn new(bench: &'a dyn Bench, excess: Excess) -> Self {
         let mut world = World::new(bench.open());
-        world.policy.backlog = Backlog::new(6).unwrap();
-        world.policy.excess = Excess::Delete;
-        Self { bench, world, model: Model::new(), places: BTreeMap::new(), sealed: BTreeMap::new() }
+        world.policy.backlog = Backlog::new(LISTED_MAX as u32).unwrap();
+        world.policy.excess = excess;
+        let (places, sealed) = (BTreeMap::new(), BTreeMap::new());
+        Self { bench, world, model: Model::new(), places, sealed, other: bench.open_beside() }
+    }
+
+    fn keep_backlog(&mut self) {
+        self.model.keep_backlog(LISTED_MAX, self.world.policy.excess);
     }
 
     fn live(&self, by: u8) -> Option<u32> {
@@ -133,7 +154,7 @@ impl<'a> Pair<'a> {
                     self.model.new_session();
                 }
                 self.model.say(message);
-                self.model.keep_backlog(6);
+                self.keep_backlog();
             }
             Operation::SayFromThePast => {
                 if self.model.latest.is_none() {
@@ -162,7 +183,7 @@ impl<'a> Pair<'a> {
             Operation::New => {
                 self.run(&Command::New { first: None }).await.unwrap();
                 self.model.new_session();
-                self.model.keep_backlog(6);
+                self.keep_backlog();
             }
             Operation::Clear => {
                 self.world.legacy().await.unwrap();
@@ -205,7 +226,7 @@ impl<'a> Pair<'a> {
                 };
                 self.run(&Command::Fork { session: Number(session), at: cut }).await.unwrap();
                 self.model.fork(session, at);
-                self.model.keep_backlog(6);
+                self.keep_backlog();
             }
             Operation::Split(by) => {
                 let Some(session) = self.model.latest else { return };
@@ -217,7 +238,7 @@ impl<'a> Pair<'a> {
                 } else {
                     done.unwrap();
                     self.model.split(at);
-                    self.model.keep_backlog(6);
+                    self.keep_backlog();
                 }
             }
             Operation::Merge(a, b) => {
@@ -270,10 +291,38 @@ impl<'a> Pair<'a> {
                 self.world.store.sweep().await.unwrap();
             }
             Operation::Search => self.search().await,
+            Operation::Import(messages) => {
+                self.run(&Command::OpenImported).await.unwrap();
+                self.model.import();
+                for _ in 0..*messages {
+                    let message = self.next_message();
+                    let said = Message::text(format!("message {message}"));
+                    self.arrives(&Command::Keep { role: Role::User, message: said }).await;
+                    self.model.say(message);
+                }
+            }
+            Operation::Wish(by, keep) => {
+                let Some(session) = self.live(*by) else { return };
+                let wish = if *keep { KeepChoice::Keep } else { KeepChoice::Release };
+                self.run(&Command::KeepChoice { session: Number(session), wish }).await.unwrap();
+                self.model.wish(session, *keep);
+            }
+            Operation::Restore(by) => {
+                let Some(session) = self.live(*by) else { return };
+                self.run(&Command::Restore { session: Number(session) }).await.unwrap();
+                self.model.restore(session);
+            }
+            Operation::Switch => {
+                if let Some(other) = &mut self.other {
+                    std::mem::swap(other, &mut self.world.store);
+                }
+            }
             Operation::Reopen => {
                 if self.bench.is_durable() {
-                    self.world.store = std::sync::Arc::new(crate::memory::Memory::default());
+                    self.other = None;
+                    self.world.store = Arc::new(crate::memory::Memory::default());
                     self.world.store = self.bench.open();
+                    self.other = self.bench.open_beside();
                 }
             }
         }
@@ -284,8 +333,12 @@ impl<'a> Pair<'a> {
         let state = self.world.state().await;
         assert_eq!(state.latest().map(|n| n.0), self.model.latest);
         assert_eq!(state.next_session.0, self.model.next, "a number is never used again");
-        let expected: Vec<u32> = self.model.live.keys().rev().copied().collect();
+        let expected: Vec<u32> = self.model.listed().rev().collect();
         assert_eq!(state.list().map(|(number, _)| number.0).collect::<Vec<_>>(), expected);
+        let there: Vec<u32> = self.model.live.keys().rev().copied().collect();
+        assert_eq!(state.all().map(|(number, _)| number.0).collect::<Vec<_>>(), there, "archived ones too");
+        let kept: Vec<u32> = self.model.live.keys().copied().filter(|n| state.is_kept(Number(*n))).collect();
+        assert_eq!(kept, self.model.kept.iter().copied().collect::<Vec<_>>());
         for (session, messages) in &self.model.live {
             let said: Vec<String> = messages.iter().map(|m| self.told(*m)).collect();
             let number = Number(*session);
@@ -309,7 +362,7 @@ impl<'a> Pair<'a> {
         for (take, expected) in
             [(Take::Newest(3), &said[said.len() - few..]), (Take::Oldest(3), &said[..few])]
         {
-            let reading = Reading { take, ..Reading::messages(state.view(number)) };
+            let reading = Reading::messages(state.view(number), take);
             let records = self.world.store.read(&self.world.scope, &reading).await.unwrap();
             assert_eq!(records.iter().map(text).collect::<Vec<_>>(), expected);
         }

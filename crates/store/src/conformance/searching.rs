@@ -3,7 +3,7 @@
 use super::Bench;
 use super::suite::reopen;
 use super::world::{World, text};
-use crate::search::{Hit, Query, Reach, Sight};
+use crate::search::{Hit, Query, Reach, Visibility};
 use segue_core::decide::Command;
 use segue_core::session::Number;
 use segue_core::state::State;
@@ -15,8 +15,8 @@ pub async fn search(world: &World, state: &State, words: &str) -> Vec<Hit> {
 }
 
 async fn search_as_far_as(world: &World, state: &State, words: &str, reach: Reach) -> Vec<Hit> {
-    let sight = Arc::new(Sight::of(state, reach));
-    let query = Query { text: words.to_owned(), sight, limit: 50 };
+    let visibility = Arc::new(Visibility::of(state, reach));
+    let query = Query { text: words.to_owned(), visibility, limit: 50 };
     crate::search::find(world.store.as_ref(), &world.scope, &query).await.unwrap()
 }
 

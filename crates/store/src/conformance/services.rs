@@ -1,13 +1,16 @@
 //! Watching, leases, values, and appends that are sent again.
 
-use super::Bench;
 use super::suite::reopen;
 use super::world::{World, said};
+use super::{Bench, LeaseClock};
 use crate::commits::{Commit, Position};
 use crate::error::Error;
 use crate::leases::Leased;
+use crate::store::Store;
+use crate::types::{Embedding, Subject};
 use crate::values::{KEY_BYTES_MAX, Value};
 use segue_core::Timestamp;
+use segue_core::decide::Command;
 use segue_core::entry::Seq;
 use segue_core::message::{Message, MessageId, Role};
 use segue_core::session::Number;
@@ -26,7 +29,7 @@ pub async fn n2_an_append_that_is_sent_again_is_written_once(bench: &dyn Bench) 
             message_id: id.map(|id| MessageId(id.into())),
             ..Message::text(format!("sent again {n}"))
         };
-        let command = segue_core::decide::Command::Say { role: Role::User, message };
+        let command = Command::Say { role: Role::User, message };
         let (append, _) = world.append_of(world.state().await, &command).unwrap();
         let (after, head) = (append.prior.head, append.next.head);
         assert_eq!(world.store.appended(&world.scope, after, append.id).await.unwrap(), None);
@@ -50,6 +53,29 @@ pub async fn n2_an_append_that_is_sent_again_is_written_once(bench: &dyn Bench) 
     }
     let expected = ["hello", "sent again 0", "somebody else", "sent again 1", "somebody else"];
     assert_eq!(world.texts(Number(1)).await, expected);
+    world.verify().await;
+}
+
+/// Nothing is kept that was made of a dropped session, though its words can be read until they are swept.
+pub async fn p8_nothing_is_made_of_what_is_being_deleted(bench: &dyn Bench) {
+    let mut world = World::new(bench.open());
+    let store = world.store.clone();
+    let Some(embeddings) = store.embeddings() else { return };
+    let gone = world.say("a secret").await.about.unwrap();
+    world.run(&Command::New { first: None }).await.unwrap();
+    let kept = world.say("kept").await.about.unwrap();
+    let of = |seq| Embedding { subject: Subject::Entry(seq), first: seq, last: seq, bytes: vec![7; 8] };
+    let both = vec![of(gone), of(kept)];
+    let head = world.state().await.head;
+    embeddings.put(&world.scope, head, both.clone()).await.unwrap();
+    assert_eq!(embeddings.tail(&world.scope, Seq::ZERO, 9).await.unwrap(), both);
+    world.run(&Command::Delete { session: Number(1) }).await.unwrap();
+    for _ in ["before the sweep", "after it"] {
+        let head = world.state().await.head;
+        embeddings.put(&world.scope, head, both.clone()).await.unwrap();
+        assert_eq!(embeddings.tail(&world.scope, Seq::ZERO, 9).await.unwrap(), [of(kept)]);
+        world.store.sweep().await.unwrap();
+    }
     world.verify().await;
 }
 
@@ -108,21 +134,41 @@ pub async fn s5_commits_are_watched_without_gaps(bench: &dyn Bench) {
 /// N-4: one holder at a time, until it gives the lease back or its time is over.
 pub async fn n4_a_lease_has_one_holder(bench: &dyn Bench) {
     let store = bench.open();
+    let (hour, now) = (Duration::from_secs(3_600), second(0));
+    assert!(store.lease("titles", "a", hour, now).await.unwrap().is_held());
+    let taken = store.lease("titles", "b", hour, now).await.unwrap();
+    assert!(matches!(taken, Leased::Taken { by, .. } if by == "a"));
+    assert!(store.lease("other", "b", hour, now).await.unwrap().is_held());
+    // Renewed, it holds on; over, another one gets it.
+    assert!(store.lease("titles", "a", hour, now).await.unwrap().is_held());
+    assert!(!store.lease("titles", "b", hour, now).await.unwrap().is_held());
+    assert!(store.lease("titles", "a", Duration::ZERO, now).await.unwrap().is_held());
+    assert!(store.lease("titles", "b", hour, now).await.unwrap().is_held());
+    assert!(!store.lease("titles", "a", hour, now).await.unwrap().is_held());
+    store.release("titles", "a").await.unwrap();
+    assert!(!store.lease("titles", "a", hour, now).await.unwrap().is_held());
+    store.release("titles", "b").await.unwrap();
+    assert!(store.lease("titles", "a", hour, now).await.unwrap().is_held());
+    match bench.lease_clock() {
+        LeaseClock::Caller => ends_when_it_is_said(store.as_ref()).await,
+        LeaseClock::Store => {
+            // Whoever is a day ahead has nobody else's lease.
+            let taken = store.lease("titles", "b", hour, second(86_400)).await.unwrap();
+            assert!(!taken.is_held(), "{taken:?}");
+        }
+    }
+}
+
+/// A store that goes by the time that it is told ends a lease at exactly its time.
+async fn ends_when_it_is_said(store: &dyn Store) {
     let minute = Duration::from_secs(60);
     let held = Leased::Held { until: second(60) };
-    assert_eq!(store.lease("titles", "a", minute, second(0)).await.unwrap(), held);
+    assert_eq!(store.lease("names", "a", minute, second(0)).await.unwrap(), held);
     let taken = Leased::Taken { by: "a".into(), until: second(60) };
-    assert_eq!(store.lease("titles", "b", minute, second(59)).await.unwrap(), taken);
-    assert!(store.lease("other", "b", minute, second(59)).await.unwrap().is_held());
-    // Renewed, it holds longer; over, another one gets it.
-    assert!(store.lease("titles", "a", minute, second(59)).await.unwrap().is_held());
-    assert!(!store.lease("titles", "b", minute, second(118)).await.unwrap().is_held());
-    assert!(store.lease("titles", "b", minute, second(119)).await.unwrap().is_held());
-    assert!(!store.lease("titles", "a", minute, second(120)).await.unwrap().is_held());
-    store.release("titles", "a").await.unwrap();
-    assert!(!store.lease("titles", "a", minute, second(120)).await.unwrap().is_held());
-    store.release("titles", "b").await.unwrap();
-    assert!(store.lease("titles", "a", minute, second(120)).await.unwrap().is_held());
+    assert_eq!(store.lease("names", "b", minute, second(59)).await.unwrap(), taken);
+    assert!(store.lease("names", "a", minute, second(59)).await.unwrap().is_held());
+    assert!(!store.lease("names", "b", minute, second(118)).await.unwrap().is_held());
+    assert!(store.lease("names", "b", minute, second(119)).await.unwrap().is_held());
 }
 
 pub async fn values_are_kept_beside_the_log(bench: &dyn Bench) {

@@ -195,7 +195,7 @@ impl<'a> Fixture<'a> {
             }
             Step::Split(by) => {
                 let Some(latest) = state.latest() else { return };
-                let reading = crate::Reading::messages(state.view(latest));
+                let reading = crate::Reading::messages(state.view(latest), crate::Take::Newest(10_000));
                 let messages = self.world.store.read(&self.world.scope, &reading).await.unwrap();
                 if messages.is_empty() {
                     return;

@@ -1,6 +1,6 @@
 //! A scope in a store, driven by the rules and nothing else.
 
-use crate::{Append, AppendId, Error, Reading, Store};
+use crate::{Append, AppendId, Error, Reading, Store, Take};
 use segue_core::Timestamp;
 use segue_core::decide::{Circumstances, Command, Decided, decide, needs};
 use segue_core::entry::{Body, Record, Seq, Spoken};
@@ -110,7 +110,8 @@ impl World {
     /// Reads what a session says, through the store.
     pub async fn texts(&self, session: Number) -> Vec<String> {
         let view = self.state().await.view(session);
-        let records = self.store.read(&self.scope, &Reading::messages(view)).await.unwrap();
+        let reading = Reading::messages(view, Take::Newest(100_000));
+        let records = self.store.read(&self.scope, &reading).await.unwrap();
         records.iter().map(text).collect()
     }
 

@@ -8,7 +8,7 @@ use super::disk::{
     write_durably,
 };
 use super::erase::Rewrite;
-use super::line::{self, Batch, Line};
+use super::line::{self, Batch, Bodies, Line};
 use super::name::LogFile;
 use super::scan::{self, Scan, file_of};
 use super::scope::{Scope, Slot, Trust};
@@ -40,7 +40,7 @@ impl Scope {
     pub(super) fn write(&mut self, disk: &dyn Disk, append: Append) -> Result<(), Error> {
         self.settle(disk)?;
         if !self.lens.contains_key(&LogFile::Journal) && !append.records.is_empty() {
-            let header = scan::header(&self.key)?;
+            let header = scan::header(&self.key, scan::FORMAT)?;
             make_folder(disk, &self.folder, &header)?;
             self.lens.insert(LogFile::Journal, header.len() as u64);
         }
@@ -84,7 +84,8 @@ impl Scope {
             let share = shares.entry(file).or_default();
             let tip = share.tip.or_else(|| self.tips.get(&file).copied());
             let tip = tip.unwrap_or_else(|| line::root(&self.key, file));
-            let line = Line { record: record.clone(), batch, message, digest: None }.linked(tip);
+            let line = Line { record: record.clone(), batch, message, digest: None, sealed: None };
+            let line = line.linked(tip).sealed(Bodies::of(&self.vault, &self.key))?;
             share.tip = line.digest;
             let text = line.encode().map_err(|error| Error::damaged("an entry", error))?;
             let offset = base + share.bytes.len() as u64;

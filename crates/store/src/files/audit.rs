@@ -29,7 +29,17 @@ fn files_of(inner: &Inner, scope: &Scope) -> Result<Vec<String>, Error> {
     if scope.lens.contains_key(&LogFile::Journal) {
         problems.extend(files(inner.disk.as_ref(), &scope.folder)?);
     }
+    problems
+        .extend(scope.state.as_ref().filter(|_| problems.is_empty()).and_then(|state| cut_off(inner, state)));
     Ok(problems)
+}
+
+/// Finds entries that were acknowledged and are not there: lines that were cut off the end of a file leave no other trace.
+fn cut_off(inner: &Inner, state: &State) -> Option<String> {
+    let written = lock(&inner.commits).head(&state.scope)?;
+    let (first, scope) = (state.head.next(), &state.scope);
+    (written > state.head)
+        .then(|| format!("scope {scope}: entries {first} to {written} were written and are missing"))
 }
 
 /// Checks all of a scope while nobody writes to it.
@@ -64,6 +74,7 @@ impl Snapshot for Held<'_> {
 /// Checks the index and the folders as a whole.
 pub(super) fn store(inner: &Inner) -> Result<Vec<String>, Error> {
     let mut problems = lock(&inner.repairs).clone();
+    problems.extend(lock(&inner.values).problems.clone());
     problems.extend(lock(&inner.index).audit()?);
     problems.extend(quarantine::forsaken(&inner.sessions)?);
     for folder in inner.folders()? {

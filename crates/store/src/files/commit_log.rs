@@ -4,6 +4,7 @@
 //! between the two, and after a power cut, the number is given when the scope is read: its head tells what was made.
 
 use crate::commits::{Commit, Feed, Position};
+use crate::private;
 use crate::types::{Append, AppendId};
 use segue_core::digest::Digest;
 use segue_core::entry::Seq;
@@ -11,7 +12,7 @@ use segue_core::scope::Key;
 use segue_core::session;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -21,7 +22,7 @@ const FILE: &str = "commits.jsonl";
 const LINES_MAX: usize = 4 * crate::commits::KEPT_MIN;
 
 #[derive(Serialize, Deserialize)]
-struct Line {
+struct CommitRecord {
     /// Nothing while the append is being made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     n: Option<u64>,
@@ -33,7 +34,7 @@ struct Line {
     sum: String,
 }
 
-impl Line {
+impl CommitRecord {
     fn sum(&self) -> String {
         let Self { n, scope, after, head, id, sum: _ } = self;
         let fields = format!("{n:?} {scope} {after} {head} {id}");
@@ -61,7 +62,7 @@ impl CommitLog {
         let text = fs::read(&log.path).unwrap_or_default();
         let mut lines = 0;
         for line in text.split(|byte| *byte == b'\n') {
-            let Ok(line) = serde_json::from_slice::<Line>(line) else { continue };
+            let Ok(line) = serde_json::from_slice::<CommitRecord>(line) else { continue };
             if line.sum != line.sum() {
                 continue;
             }
@@ -92,8 +93,13 @@ impl CommitLog {
             let Commit { position, scope, after, head } = commit;
             bytes.extend_from_slice(line(Some(*position), scope, *after, *head, *id).as_bytes());
         }
-        fs::write(&staged, bytes)?;
+        private::write(&staged, bytes)?;
         fs::rename(staged, &self.path)
+    }
+
+    /// Returns the last entry of a scope that is known to have been written.
+    pub(super) fn head(&self, scope: &Key) -> Option<Seq> {
+        self.heads.get(scope).copied()
     }
 
     /// Notes an append that is about to be written.
@@ -123,7 +129,7 @@ impl CommitLog {
 
     fn write(&mut self, line: &str) {
         if self.file.is_none() {
-            self.file = create(&self.path).ok();
+            self.file = private::options().append(true).create(true).open(&self.path).ok();
         }
         let written = self.file.as_mut().map(|file| file.write_all(line.as_bytes()));
         if !matches!(written, Some(Ok(()))) {
@@ -136,15 +142,8 @@ impl CommitLog {
 fn line(position: Option<Position>, scope: &Key, after: Seq, head: Seq, id: AppendId) -> String {
     let (n, id) = (position.map(|position| position.0), id.to_string());
     let (scope, sum) = (scope.to_string(), String::new());
-    let mut line = Line { n, scope, after: after.0, head: head.0, id, sum };
+    let mut line = CommitRecord { n, scope, after: after.0, head: head.0, id, sum };
     line.sum = line.sum();
     // A line begins on its own, whatever a crash has left of the one before.
     format!("\n{}", serde_json::to_string(&line).unwrap_or_default())
-}
-
-fn create(path: &Path) -> std::io::Result<File> {
-    let mut options = OpenOptions::new();
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.append(true).create(true).open(path)
 }

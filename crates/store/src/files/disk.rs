@@ -1,11 +1,13 @@
 //! The seam over everything that changes a disk, so that tests can let it fail or stop at any step.
 
+use crate::encryption::Vault;
 use crate::error::Error;
 use crate::private;
 use std::fmt;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// What the store does to a disk. Content is durable after [`Disk::sync`] of its file, a name after
 /// [`Disk::sync_dir`] of its folder, and nothing before that: a power cut leaves any part of it, in any order.
@@ -28,6 +30,59 @@ pub(super) trait Disk: fmt::Debug + Send + Sync {
     fn remove(&self, path: &Path) -> io::Result<()>;
     /// Makes the names in a folder durable.
     fn sync_dir(&self, path: &Path) -> io::Result<()>;
+    /// Returns the keys by which what is written here is encrypted.
+    fn vault(&self) -> Arc<Vault> {
+        Vault::off()
+    }
+}
+
+/// A disk with keys.
+#[derive(Debug)]
+pub(super) struct Keyed {
+    pub disk: Arc<dyn Disk>,
+    pub vault: Arc<Vault>,
+}
+
+impl Disk for Keyed {
+    fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
+        self.disk.read(path)
+    }
+
+    fn create_dir(&self, path: &Path) -> io::Result<()> {
+        self.disk.create_dir(path)
+    }
+
+    fn write(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        self.disk.write(path, bytes)
+    }
+
+    fn append(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        self.disk.append(path, bytes)
+    }
+
+    fn truncate(&self, path: &Path, len: u64) -> io::Result<()> {
+        self.disk.truncate(path, len)
+    }
+
+    fn sync(&self, path: &Path) -> io::Result<()> {
+        self.disk.sync(path)
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        self.disk.rename(from, to)
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        self.disk.remove(path)
+    }
+
+    fn sync_dir(&self, path: &Path) -> io::Result<()> {
+        self.disk.sync_dir(path)
+    }
+
+    fn vault(&self) -> Arc<Vault> {
+        Arc::clone(&self.vault)
+    }
 }
 
 /// The disk of the machine.

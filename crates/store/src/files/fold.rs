@@ -5,6 +5,7 @@ use super::tombstones::Tombstones;
 use crate::error::Error;
 use segue_core::entry::{Body, Record, Seq};
 use segue_core::evolve::evolve;
+use segue_core::memory;
 use segue_core::scope::Key;
 use segue_core::segment;
 use segue_core::session::{Number, Session, Status};
@@ -99,14 +100,16 @@ pub(super) fn hide_missing(state: &mut State, missing: &BTreeSet<segment::Number
             break;
         }
     }
+    // What is remembered of them stands elsewhere, and can still be read and erased.
+    memory::outlive(state, &gone.iter().copied().collect::<Vec<Number>>());
     let boundaries = Arc::make_mut(&mut state.boundaries);
     let sessions = Arc::make_mut(&mut state.sessions);
     for number in &gone {
         sessions.remove(number);
         boundaries.forget(*number);
     }
-    let seen: BTreeSet<segment::Number> =
-        sessions.values().flat_map(|session| session.spans.iter().map(|span| span.segment)).collect();
+    let (mut seen, mut looked_at) = (BTreeSet::<segment::Number>::new(), BTreeSet::new());
+    sessions.values().for_each(|session| session.spans.add_segments(&mut seen, &mut looked_at));
     // A delete later on must not take these for garbage: their files may come back.
     let segments = Arc::make_mut(&mut state.segments);
     for number in missing.difference(&seen) {

@@ -6,11 +6,15 @@
 //!
 //! `len` is how long the line is, without its end. `digest` covers the entry and the digest of the line before it in the
 //! same file, so that a line which was changed, taken out or put in is found. The body goes in as its hash: an erased
-//! one leaves every digest as it was. Lines of format 1 have neither.
+//! one leaves every digest as it was. Lines of format 1 have neither. In an encrypted store `sealed` stands in the place of
+//! `body`, as base64; the digest is still that of the body.
 
 use super::framed;
 use super::name::LogFile;
+use crate::encryption::{self, Bound, Vault};
 use crate::error::Error;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use segue_core::Timestamp;
 use segue_core::digest::Digest;
 use segue_core::entry::{Bytes, Kind, Record, Seq};
@@ -44,6 +48,34 @@ pub(super) struct Line {
     pub message: Option<(MessageId, Seq)>,
     /// What stands in the line for it and all lines before it; nothing in lines of format 1.
     pub digest: Option<Digest>,
+    /// The encrypted body as it stands in the line; nothing if the body is plain.
+    pub sealed: Option<String>,
+}
+
+/// The keys for the bodies of a scope, as far as it is known which one it is.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Bodies<'a> {
+    pub vault: &'a Vault,
+    pub scope: Option<&'a Key>,
+}
+
+impl<'a> Bodies<'a> {
+    pub(super) fn of(vault: &'a Vault, scope: &'a Key) -> Self {
+        Self { vault, scope: Some(scope) }
+    }
+
+    fn open(self, seq: Seq, sealed: &str) -> Result<String, Unread> {
+        let Some(scope) = self.scope else {
+            return Err("it is encrypted, and nobody knows of which scope it is".to_owned().into());
+        };
+        let bound = Bound::Entry(scope, seq);
+        let bytes = STANDARD.decode(sealed).map_err(|error| error.to_string())?;
+        match self.vault.unseal(bound, &bytes).and_then(encryption::text).map_err(|why| why.of(bound)) {
+            Ok(body) => Ok(body),
+            Err(Error::Locked { why, .. }) => Err(Unread::Locked { seq, why }),
+            Err(error) => Err(error.to_string().into()),
+        }
+    }
 }
 
 /// Why a line cannot be read.
@@ -58,6 +90,13 @@ pub(super) enum Unread {
         /// Its kind.
         kind: String,
     },
+    /// It is encrypted, and its key is not there.
+    Locked {
+        /// The entry.
+        seq: Seq,
+        /// Which key is missing.
+        why: String,
+    },
 }
 
 impl Unread {
@@ -67,6 +106,7 @@ impl Unread {
         match self {
             Self::Damaged(why) => Error::damaged(line, why),
             Self::Newer { seq, kind } => Error::NewerEntry { what: format!("{line} entry {seq}"), kind },
+            Self::Locked { seq, why } => Error::Locked { what: format!("{line} entry {seq}"), why },
         }
     }
 }
@@ -112,6 +152,8 @@ struct Wire<'a> {
     body: Option<&'a RawValue>,
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     body_text: Option<Cow<'a, str>>,
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    sealed: Option<Cow<'a, str>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     erased: Option<Digest>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -139,10 +181,11 @@ impl Line {
             0 => format!("{:.6}", record.at),
             _ => format!("{:.9}", record.at),
         };
-        let (mut body, mut body_text, mut erased) = (None, None, None);
-        match &record.bytes {
-            Bytes::Erased(hash) => erased = Some(*hash),
-            Bytes::Kept(text) => match as_json(text) {
+        let (mut body, mut body_text, mut sealed, mut erased) = (None, None, None, None);
+        match (&record.bytes, &self.sealed) {
+            (Bytes::Erased(hash), _) => erased = Some(*hash),
+            (Bytes::Kept(_), Some(text)) => sealed = Some(Cow::from(text.as_str())),
+            (Bytes::Kept(text), None) => match as_json(text) {
                 Some(raw) => body = Some(raw),
                 None => body_text = Some(Cow::from(text.as_str())),
             },
@@ -161,6 +204,7 @@ impl Line {
             message_seq: message.map(|(_, seq)| *seq).filter(|seq| *seq != record.seq),
             body,
             body_text,
+            sealed,
             erased,
             digest: self.digest,
         })?;
@@ -198,13 +242,23 @@ impl Line {
         self
     }
 
+    /// Encrypts the body, if there are keys.
+    pub(super) fn sealed(mut self, bodies: Bodies<'_>) -> Result<Self, Error> {
+        if let (Bytes::Kept(text), Some(scope)) = (&self.record.bytes, bodies.scope) {
+            let sealed = bodies.vault.seal(Bound::Entry(scope, self.record.seq), text.as_bytes())?;
+            self.sealed = sealed.map(|bytes| STANDARD.encode(bytes));
+        }
+        Ok(self)
+    }
+
     /// Reads a line, without its end.
-    pub(super) fn decode(text: &str) -> Result<Self, Unread> {
+    pub(super) fn decode(text: &str, bodies: Bodies<'_>) -> Result<Self, Unread> {
         let wire: Wire<'_> = serde_json::from_str(text).map_err(|error| error.to_string())?;
-        let bytes = match (wire.body, wire.body_text, wire.erased) {
-            (Some(raw), None, None) => Bytes::Kept(raw.get().to_owned()),
-            (None, Some(text), None) => Bytes::Kept(text.into_owned()),
-            (None, None, Some(hash)) => Bytes::Erased(hash),
+        let bytes = match (wire.body, wire.body_text, &wire.sealed, wire.erased) {
+            (Some(raw), None, None, None) => Bytes::Kept(raw.get().to_owned()),
+            (None, Some(text), None, None) => Bytes::Kept(text.into_owned()),
+            (None, None, Some(sealed), None) => Bytes::Kept(bodies.open(wire.seq, sealed)?),
+            (None, None, None, Some(hash)) => Bytes::Erased(hash),
             _ => return Err("an entry has a body, or its body was erased".to_owned().into()),
         };
         let at: Timestamp = wire.at.parse().map_err(|_| format!("'{}' is no time", wire.at))?;
@@ -233,6 +287,7 @@ impl Line {
             batch: Batch { first, last, in_journal: wire.in_journal },
             message: wire.message_id.map(|id| (id, wire.message_seq.unwrap_or(wire.seq))),
             digest: wire.digest,
+            sealed: wire.sealed.map(Cow::into_owned),
         })
     }
 }
@@ -265,7 +320,12 @@ mod tests {
             batch: Batch { first: Seq(5), last: Seq(6), in_journal: 0 },
             message: None,
             digest: None,
+            sealed: None,
         }
+    }
+
+    fn decode(text: &str) -> Result<Line, Unread> {
+        Line::decode(text, Bodies { vault: &Vault::default(), scope: None })
     }
 
     #[test]
@@ -283,8 +343,8 @@ mod tests {
                 line(Bytes::Kept(format!("{{\"text\":\"{}\"}}", "x".repeat(len)))).linked(Digest::NONE);
             let text = line.encode().expect("a line");
             assert!(text.starts_with(&format!("{{\"len\":{},", text.len() - 1)));
-            assert_eq!(Line::decode(text.trim_end()), Ok(line.clone()));
-            assert!(Line::decode(&text.trim_end().replacen('x', "xx", 1)).is_err());
+            assert_eq!(decode(text.trim_end()), Ok(line.clone()));
+            assert!(decode(&text.trim_end().replacen('x', "xx", 1)).is_err());
             assert_ne!(line.link(Digest::NONE), line.link(Digest::of_body(b"another")));
             let erased = Record { bytes: Bytes::Erased(line.record.body_hash()), ..line.record.clone() };
             let erased = Line { record: erased, ..line.clone() };
@@ -300,7 +360,7 @@ mod tests {
             let line = line(Bytes::Kept(body.to_owned()));
             let text = line.encode().expect("a line");
             assert_eq!(text.find('\n'), Some(text.len() - 1));
-            assert_eq!(Line::decode(text.trim_end()), Ok(line), "{body:?}");
+            assert_eq!(decode(text.trim_end()), Ok(line), "{body:?}");
         }
     }
 
@@ -311,17 +371,17 @@ mod tests {
         line.batch.in_journal = 2;
         line.message = Some((MessageId("77".into()), Seq(6)));
         let text = line.encode().expect("a line");
-        assert_eq!(Line::decode(text.trim_end()), Ok(line));
+        assert_eq!(decode(text.trim_end()), Ok(line));
     }
 
     #[test]
     fn nonsense_is_refused() {
         for text in ["", "{}", "[]", r#"{"seq":5}"#] {
-            assert!(Line::decode(text).is_err(), "{text}");
+            assert!(decode(text).is_err(), "{text}");
         }
         let text = line(Bytes::Kept("{}".into())).encode().expect("a line");
         for (from, to) in [("user", "usher"), ("\"seq\":5", "\"seq\":7"), ("T10", "X10"), ("body", "bodi")] {
-            assert!(Line::decode(text.replace(from, to).trim_end()).is_err(), "{to}");
+            assert!(decode(text.replace(from, to).trim_end()).is_err(), "{to}");
         }
     }
 }

@@ -14,6 +14,7 @@
 //! DIR/sessions/garbage.jsonl              which scopes have segments that are yet to be deleted
 //! DIR/sessions/commits.jsonl              the order of all commits, for those who watch
 //! DIR/sessions/values.jsonl               small named values
+//! DIR/sessions/keys.json                  the data keys of an encrypted store, wrapped by a master key that is never here
 //! DIR/sessions/store.lock                 held by the one process that has the store open
 //! ```
 //!
@@ -29,6 +30,7 @@ mod erase;
 mod fold;
 mod framed;
 mod index;
+mod keys;
 mod line;
 mod name;
 mod open;
@@ -46,9 +48,10 @@ mod tests;
 mod tombstones;
 mod value_log;
 
+use crate::encryption::{MasterKeys, Status};
 use crate::error::Error;
 use crate::leases;
-use crate::store::{Catalog, Log, Maintenance, Purged, Quarantine, Store};
+use crate::store::{Catalog, Encryption, Log, Maintenance, Purged, Quarantine, Store};
 use crate::types::{Append, AppendId, Page, Quarantined, QuarantinedFile, Reading, ScopePage, ScopeRow};
 use crate::verify::Report;
 use async_trait::async_trait;
@@ -109,11 +112,18 @@ impl Files {
     ///
     /// [`Error::Unavailable`] if another process has it open.
     pub fn open(dir: &Path) -> Result<Self, Error> {
-        Self::open_on(Arc::new(disk::Machine), dir)
+        Self::open_with(dir, None)
     }
 
-    fn open_on(disk: Arc<dyn Disk>, dir: &Path) -> Result<Self, Error> {
-        Ok(Self { inner: Arc::new(open::open(disk, dir)?) })
+    /// Opens a store that is encrypted, or is from now on, with its master key; without one, a plain store.
+    ///
+    /// [`Error::Locked`] if the store is encrypted and the right key is not given.
+    pub fn open_with(dir: &Path, masters: Option<&MasterKeys>) -> Result<Self, Error> {
+        Self::open_on(Arc::new(disk::Machine), dir, masters)
+    }
+
+    fn open_on(disk: Arc<dyn Disk>, dir: &Path, masters: Option<&MasterKeys>) -> Result<Self, Error> {
+        Ok(Self { inner: Arc::new(open::open(disk, dir, masters)?) })
     }
 
     /// Works on the files on a thread that may wait for the disk.
@@ -153,9 +163,8 @@ impl Inner {
                 {
                     lock(&self.index).compare(state);
                     self.note_row(state);
+                    lock(&self.commits).catch_up(key, state.head);
                 }
-                let head = scope.state.as_ref().map_or(Seq::ZERO, |state| state.head);
-                lock(&self.commits).catch_up(key, head);
                 empty.insert(scope)
             }
         };
@@ -270,6 +279,21 @@ impl Log for Files {
         self.work(move |inner| inner.with(&key, |scope| scope.seen(inner.disk.as_ref(), &id))).await
     }
 
+    async fn ids(
+        &self,
+        scope: &Key,
+        after: Option<&MessageId>,
+        limit: usize,
+    ) -> Result<Vec<(MessageId, Seq)>, Error> {
+        let after = after.cloned();
+        self.with(scope, move |scope| Ok(scope.ids(after.as_ref(), limit))).await
+    }
+
+    async fn keep_ids(&self, scope: &Key, ids: Vec<(MessageId, Seq)>) -> Result<(), Error> {
+        let key = scope.clone();
+        self.work(move |inner| inner.with(&key, |scope| scope.keep_ids(inner.disk.as_ref(), ids))).await
+    }
+
     async fn read(&self, scope: &Key, reading: &Reading) -> Result<Vec<Record>, Error> {
         let reading = reading.clone();
         self.with(scope, move |scope| scope.read(&reading)).await
@@ -300,6 +324,21 @@ impl Log for Files {
 impl Store for Files {
     fn quarantine(&self) -> Option<&dyn Quarantine> {
         Some(self)
+    }
+
+    fn encryption(&self) -> Option<&dyn Encryption> {
+        Some(self)
+    }
+}
+
+#[async_trait]
+impl Encryption for Files {
+    async fn status(&self) -> Result<Status, Error> {
+        self.work(|inner| keys::status(&inner.sessions)).await
+    }
+
+    async fn rotate(&self) -> Result<Status, Error> {
+        self.work(|inner| keys::rotate(inner.disk.as_ref(), &inner.sessions)).await
     }
 }
 

@@ -2,14 +2,16 @@
 //! two do not fit. The scopes themselves are read when they are used.
 
 use super::commit_log::CommitLog;
-use super::disk::{Disk, sync_parent, unavailable};
+use super::disk::{Disk, Keyed, sync_parent, unavailable};
 use super::index::{Found, Index};
+use super::keys;
 use super::name::{self, LogFile};
 use super::quarantine;
 use super::scan::read_key;
 use super::scope_cache::ScopeCache;
 use super::value_log::ValueLog;
 use super::{Inner, lock};
+use crate::encryption::MasterKeys;
 use crate::error::Error;
 use crate::private;
 use std::collections::BTreeSet;
@@ -19,10 +21,12 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
 
-pub(super) fn open(disk: Arc<dyn Disk>, dir: &Path) -> Result<Inner, Error> {
+pub(super) fn open(disk: Arc<dyn Disk>, dir: &Path, masters: Option<&MasterKeys>) -> Result<Inner, Error> {
     let sessions = dir.join("sessions");
     make_folders(disk.as_ref(), &sessions)?;
     let held = hold(&sessions)?;
+    let vault = keys::open(disk.as_ref(), &sessions, masters)?;
+    let disk: Arc<dyn Disk> = if vault.is_on() { Arc::new(Keyed { disk, vault }) } else { disk };
     let (index, found) = Index::open(Arc::clone(&disk), &sessions)?;
     let values = ValueLog::open(disk.as_ref(), &sessions)?;
     let commits = CommitLog::open(&sessions);

@@ -9,12 +9,13 @@
 //! message that was accepted is not accepted a second time.
 
 use super::disk::{Disk, beside, replace, unavailable};
-use super::line::Line;
+use super::line::{Bodies, Line};
 use super::name::LogFile;
 use super::tombstones;
 use crate::error::Error;
 use segue_core::entry::{Body, Seq};
 use segue_core::message::MessageId;
+use segue_core::scope::Key;
 use segue_core::session::Number;
 use serde::{Deserialize, Serialize};
 use std::fs;
@@ -55,8 +56,8 @@ impl Left {
         Seq(self.head.0.saturating_add(HEAD_GAP))
     }
 
-    fn take(&mut self, text: &str) {
-        let Ok(line) = Line::decode(text) else {
+    fn take(&mut self, text: &str, bodies: Bodies<'_>) {
+        let Ok(line) = Line::decode(text, bodies) else {
             self.unreadable = self.unreadable.saturating_add(1);
             return;
         };
@@ -89,7 +90,9 @@ fn names(path: &Path) -> impl Iterator<Item = PathBuf> {
 ///
 /// What cannot be read here stops its scope, and does not count as nothing: numbers would be used again. It is not called
 /// damage, because the scope itself is well and must not be moved away for it.
-pub(super) fn read(disk: &dyn Disk, folders: &[PathBuf]) -> Result<Left, Error> {
+pub(super) fn read(disk: &dyn Disk, scope: Option<&Key>, folders: &[PathBuf]) -> Result<Left, Error> {
+    let vault = disk.vault();
+    let bodies = Bodies { vault: &vault, scope };
     let mut left = Left { session: 0, head: Seq::ZERO, ids: Vec::new(), unreadable: 0 };
     for folder in folders {
         if let Some(kept) = read_kept(&folder.join(LEFT))? {
@@ -110,7 +113,7 @@ pub(super) fn read(disk: &dyn Disk, folders: &[PathBuf]) -> Result<Left, Error> 
                 // Messages that were deleted were accepted, too.
                 left.ids.extend(tombstones::readable_ids(&text));
             } else {
-                text.lines().skip(header).for_each(|line| left.take(line));
+                text.lines().skip(header).for_each(|line| left.take(line, bodies));
             }
         }
     }
@@ -118,11 +121,13 @@ pub(super) fn read(disk: &dyn Disk, folders: &[PathBuf]) -> Result<Left, Error> 
 }
 
 /// Reads what is left in damaged files of a scope that is in use.
-pub(super) fn read_segments(disk: &dyn Disk, files: &[PathBuf]) -> Result<Left, Error> {
+pub(super) fn read_segments(disk: &dyn Disk, scope: &Key, files: &[PathBuf]) -> Result<Left, Error> {
+    let vault = disk.vault();
+    let bodies = Bodies::of(&vault, scope);
     let mut left = Left { session: 0, head: Seq::ZERO, ids: Vec::new(), unreadable: 0 };
     for path in files {
         let bytes = disk.read(path).map_err(|error| unavailable(path, &error))?;
-        String::from_utf8_lossy(&bytes).lines().for_each(|line| left.take(line));
+        String::from_utf8_lossy(&bytes).lines().for_each(|line| left.take(line, bodies));
     }
     // Each line that cannot be read was an entry, and its number is not used again either.
     left.head = Seq(left.head.0.saturating_add(left.unreadable.into()));
@@ -153,12 +158,12 @@ pub(super) fn content(folder: &Path) -> Vec<PathBuf> {
 }
 
 /// Writes down what must be known of something that was set aside once its files are deleted.
-pub(super) fn keep_numbers(disk: &dyn Disk, folder: &Path) -> Result<(), Error> {
+pub(super) fn keep_numbers(disk: &dyn Disk, scope: Option<&Key>, folder: &Path) -> Result<(), Error> {
     if content(folder).is_empty() {
         return Ok(());
     }
     let path = folder.join(LEFT);
-    let left = read(disk, &[folder.to_owned()])?;
+    let left = read(disk, scope, &[folder.to_owned()])?;
     let text = serde_json::to_string(&left).map_err(|error| Error::damaged(LEFT, error))?;
     replace(disk, &path, text.as_bytes())
 }

@@ -10,13 +10,14 @@
 
 use super::disk::{sync_parent, unavailable};
 use super::fold;
-use super::line::Line;
+use super::line::{Bodies, Line};
 use super::name::{self, LogFile};
 use super::quarantine;
 use super::repair;
 use super::scan::{Scans, read_key};
 use super::tombstones;
 use super::{Inner, lock};
+use crate::encryption::Vault;
 use crate::error::Error;
 use crate::types::{Quarantined, QuarantinedFile};
 use segue_core::entry::Body;
@@ -46,7 +47,7 @@ pub(super) fn list(inner: &Inner, scope: Option<&Key>) -> Result<Quarantined, Er
         let key = key_of(&path, folder);
         let found = match (&key, is_moved) {
             (Some(key), false) => inside(inner, &path, key),
-            _ => as_a_whole(&path, key.clone()),
+            _ => as_a_whole(inner, &path, key.clone()),
         };
         match found {
             Ok(found) => copies.found.extend(found),
@@ -71,11 +72,12 @@ fn key_of(path: &Path, folder: &str) -> Option<Key> {
 }
 
 /// A scope that was moved out of the way, or will be.
-fn as_a_whole(path: &Path, key: Option<Key>) -> Result<Vec<QuarantinedFile>, Error> {
+fn as_a_whole(inner: &Inner, path: &Path, key: Option<Key>) -> Result<Vec<QuarantinedFile>, Error> {
     let files = quarantine::content(path);
     let mut copy = QuarantinedFile::at(path, key);
+    let vault = inner.disk.vault();
     for file in &files {
-        look_into(&mut copy, file)?;
+        look_into(&vault, &mut copy, file)?;
     }
     Ok(if files.is_empty() { Vec::new() } else { vec![copy] })
 }
@@ -93,8 +95,9 @@ fn inside(inner: &Inner, path: &Path, key: &Key) -> Result<Vec<QuarantinedFile>,
         let state = fold::fold(key, &scans, &tombstones)?;
         Ok(Some((scans.broken, state)))
     });
-    let Some((broken, state)) = read? else { return as_a_whole(path, Some(key.clone())) };
+    let Some((broken, state)) = read? else { return as_a_whole(inner, path, Some(key.clone())) };
     let broken = broken.into_keys().map(|number| path.join(LogFile::Segment(number).file_name()));
+    let vault = disk.vault();
     let of_file = |file: PathBuf| {
         let mut copy = QuarantinedFile::at(&file, Some(key.clone()));
         copy.segment = segment_of(&file);
@@ -102,7 +105,7 @@ fn inside(inner: &Inner, path: &Path, key: &Key) -> Result<Vec<QuarantinedFile>,
         let sees =
             |number: &Number| state.view(*number).iter().any(|span| Some(span.segment) == copy.segment);
         copy.sessions = state.all().map(|(number, _)| number).filter(sees).collect();
-        look_into(&mut copy, &file)?;
+        look_into(&vault, &mut copy, &file)?;
         Ok(copy)
     };
     broken.chain(repair::moved(path)).chain(repair::torn(path)).map(of_file).collect()
@@ -115,14 +118,16 @@ fn segment_of(file: &Path) -> Option<segment::Number> {
 }
 
 /// Finds out who can still be told to speak in a file. Only segments hold what people said.
-fn look_into(copy: &mut QuarantinedFile, file: &Path) -> Result<(), Error> {
+fn look_into(vault: &Vault, copy: &mut QuarantinedFile, file: &Path) -> Result<(), Error> {
     if segment_of(file).is_none() {
         return Ok(());
     }
     let bytes = fs::read(file).map_err(|error| unavailable(file, &error))?;
     let text = String::from_utf8_lossy(&bytes);
+    let scope = copy.scope.clone();
+    let bodies = Bodies { vault, scope: scope.as_ref() };
     for line in text.lines().filter(|line| !line.is_empty()) {
-        match Line::decode(line).map(|line| line.record.body()) {
+        match Line::decode(line, bodies).map(|line| line.record.body()) {
             Ok(Ok(Body::Message(_, message))) => copy.senders.extend(message.sender),
             Ok(Ok(_)) => {}
             _ => copy.unreadable += 1,
@@ -151,17 +156,17 @@ pub(super) fn discard(inner: &Inner, copy: &QuarantinedFile) -> Result<(), Error
             let mut slot = lock(&slot);
             // What is known of the scope tells of the copy: it is read again.
             *slot = None;
-            remove(inner, &copy.place)
+            remove(inner, Some(key), &copy.place)
         }
-        None => remove(inner, &copy.place),
+        None => remove(inner, None, &copy.place),
     }
 }
 
-fn remove(inner: &Inner, path: &Path) -> Result<(), Error> {
+fn remove(inner: &Inner, scope: Option<&Key>, path: &Path) -> Result<(), Error> {
     let disk = inner.disk.as_ref();
     let files = match path.is_dir() {
         true => {
-            quarantine::keep_numbers(disk, path)?;
+            quarantine::keep_numbers(disk, scope, path)?;
             quarantine::content(path)
         }
         false => vec![path.to_owned()],

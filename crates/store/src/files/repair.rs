@@ -25,8 +25,8 @@ pub(super) enum Repair {
     Quarantine { path: PathBuf },
     /// Deletes what no entry needs.
     Remove { path: PathBuf },
-    /// Writes the format of this program into the journal, before lines are written that older ones do not know.
-    Upgrade { folder: PathBuf, key: Key },
+    /// Writes a newer format into the journal, before lines are written that older ones do not know.
+    Upgrade { folder: PathBuf, key: Key, format: i64 },
 }
 
 impl Repair {
@@ -48,7 +48,7 @@ impl Repair {
                 }
                 Ok(())
             }
-            Self::Upgrade { folder, key } => upgrade(disk, folder, key),
+            Self::Upgrade { folder, key, format } => upgrade(disk, folder, key, *format),
         }
     }
 }
@@ -65,10 +65,10 @@ fn cut(disk: &dyn Disk, path: &Path, at: u64, bytes: &[u8]) -> Result<(), Error>
     Ok(())
 }
 
-fn upgrade(disk: &dyn Disk, folder: &Path, key: &Key) -> Result<(), Error> {
+fn upgrade(disk: &dyn Disk, folder: &Path, key: &Key, format: i64) -> Result<(), Error> {
     let path = folder.join(LogFile::Journal.file_name());
     let bytes = disk.read(&path).map_err(|error| unavailable(&path, &error))?;
-    let header = scan::header(key)?;
+    let header = scan::header(key, format)?;
     let end = bytes.iter().position(|byte| *byte == b'\n').map_or(bytes.len(), |at| at + 1);
     replace(disk, &path, &[header.as_bytes(), &bytes[end..]].concat())
 }

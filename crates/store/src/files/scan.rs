@@ -2,8 +2,9 @@
 //! `recovery` judges what comes behind it.
 
 use super::disk::{Disk, unreadable};
-use super::line::{self, Batch, Line, Unread};
+use super::line::{self, Batch, Bodies, Line, Unread};
 use super::name::LogFile;
+use crate::encryption::Vault;
 use crate::error::Error;
 use segue_core::digest::Digest;
 use segue_core::entry::{Kind, Seq};
@@ -17,8 +18,9 @@ use std::path::{Path, PathBuf};
 
 /// The newest format of these files that this program knows.
 ///
-/// 2: lines have a length and a digest.
-pub(super) const FORMAT: i64 = 2;
+/// 2: lines have a length and a digest. 3: bodies may be encrypted. 4: the same, and a fork names its parent and lists no
+/// spans.
+pub(super) const FORMAT: i64 = 4;
 
 /// The first line of a journal.
 #[derive(Serialize, Deserialize)]
@@ -29,8 +31,8 @@ struct Header {
 }
 
 /// Writes the first line of a scope's journal.
-pub(super) fn header(key: &Key) -> Result<String, Error> {
-    let header = Header { segue: FORMAT, scope: key.as_str().to_owned() };
+pub(super) fn header(key: &Key, format: i64) -> Result<String, Error> {
+    let header = Header { segue: format, scope: key.as_str().to_owned() };
     let text = serde_json::to_string(&header).map_err(|error| Error::damaged("a scope key", error))?;
     Ok(text + "\n")
 }
@@ -136,12 +138,13 @@ impl Scan {
         segment: segment::Number,
     ) -> Result<Self, Error> {
         let mut scan = Self::read(disk, folder, LogFile::Segment(segment))?;
-        scan.parse(key, 0)?;
+        scan.parse(&disk.vault(), key, 0)?;
         Ok(scan)
     }
 
-    /// Reads the lines from an offset on. Only what a newer program wrote is an error here.
-    fn parse(&mut self, key: &Key, start: usize) -> Result<(), Error> {
+    /// Reads the lines from an offset on. Only what a newer program wrote, and what is encrypted by a key that is not
+    /// there, is an error here.
+    fn parse(&mut self, vault: &Vault, key: &Key, start: usize) -> Result<(), Error> {
         (self.root, self.start) = (line::root(key, self.file), start);
         let mut offset = start;
         let mut number = self.bytes[..start].iter().filter(|byte| **byte == b'\n').count();
@@ -151,7 +154,7 @@ impl Scan {
             let newline = rest.iter().position(|byte| *byte == b'\n');
             let text = &rest[..newline.unwrap_or(rest.len())];
             let (len, step) = (text.len(), text.len() + usize::from(newline.is_some()));
-            match self.line(text) {
+            match self.line(text, Bodies::of(vault, key)) {
                 Ok(line) if self.tail.is_none() => {
                     self.take(line, offset, len, number);
                     if newline.is_none() {
@@ -162,7 +165,9 @@ impl Scan {
                     let seq_and_batch = (line.record.seq, line.batch);
                     self.tail.iter_mut().for_each(|tail| tail.after.push(seq_and_batch));
                 }
-                Err(why @ Unread::Newer { .. }) => return Err(why.of(&self.path, number)),
+                Err(why @ (Unread::Newer { .. } | Unread::Locked { .. })) => {
+                    return Err(why.of(&self.path, number));
+                }
                 Err(Unread::Damaged(why)) if self.tail.is_none() => {
                     let has_holes = newline.is_none() || text.contains(&0);
                     let shape = if has_holes { Shape::Torn } else { Shape::Whole };
@@ -187,9 +192,9 @@ impl Scan {
         self.lines.push(Placed { line, link, offset: offset as u64, len });
     }
 
-    fn line(&self, text: &[u8]) -> Result<Line, Unread> {
+    fn line(&self, text: &[u8], bodies: Bodies<'_>) -> Result<Line, Unread> {
         let text = std::str::from_utf8(text).map_err(|error| error.to_string())?;
-        let line = Line::decode(text)?;
+        let line = Line::decode(text, bodies)?;
         let seq = line.record.seq;
         let home = file_of(line.record.kind, line.record.segment);
         if home != self.file {
@@ -285,7 +290,7 @@ pub(super) fn read_journal(disk: &dyn Disk, folder: &Path) -> Result<(Key, i64, 
         return Err(Error::NewerFormat { found: header.segue, known: FORMAT });
     }
     let key: Key = header.scope.parse().map_err(|error| journal.damaged(1, error))?;
-    journal.parse(&key, end + 1)?;
+    journal.parse(&disk.vault(), &key, end + 1)?;
     Ok((key, header.segue, journal))
 }
 

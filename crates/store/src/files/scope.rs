@@ -3,12 +3,13 @@
 use super::disk::{Disk, sync_parent, unavailable, unreadable};
 use super::erase;
 use super::fold;
-use super::line::Line;
+use super::line::{Bodies, Line, Unread};
 use super::name::LogFile;
 use super::quarantine;
 use super::repair::{self, Repair};
-use super::scan::{Ending, FORMAT, Scans, file_of, read_key};
+use super::scan::{self, Ending, Scans, file_of, read_key};
 use super::tombstones;
+use crate::encryption::Vault;
 use crate::error::Error;
 use crate::types::{Append, Reading, Take};
 use segue_core::digest::Digest;
@@ -60,6 +61,7 @@ enum Durability {
 #[derive(Debug)]
 pub(super) struct Scope {
     pub key: Key,
+    pub vault: Arc<Vault>,
     pub folder: PathBuf,
     pub trust: Trust,
     durability: Durability,
@@ -88,7 +90,7 @@ impl Scope {
     pub(super) fn load(disk: &dyn Disk, folder: &Path, key: &Key) -> Result<Self, Error> {
         match fs::metadata(folder) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                let mut scope = Self::empty(folder, key);
+                let mut scope = Self::empty(disk, folder, key);
                 scope.go_on_after(disk, quarantine::list(folder))?;
                 return Ok(scope);
             }
@@ -122,16 +124,20 @@ impl Scope {
         }
         let mut state = fold::fold(key, &scans, &tombstones)?;
         repairs.extend(repair::leftovers(folder, &mut scans, state.next_segment));
-        if scans.format < FORMAT {
-            repairs.push(Repair::Upgrade { folder: folder.to_owned(), key: key.clone() });
+        if scans.format < scan::FORMAT {
+            repairs.push(Repair::Upgrade {
+                folder: folder.to_owned(),
+                key: key.clone(),
+                format: scan::FORMAT,
+            });
         }
-        let mut scope = Self::empty(folder, key);
+        let mut scope = Self::empty(disk, folder, key);
         scope.repairs = repairs;
         scope.durability = Durability::Unknown;
         scope.hide_missing(&mut state, &scans);
         let damaged = scans.broken.keys().map(|number| folder.join(LogFile::Segment(*number).file_name()));
         let damaged: Vec<PathBuf> = damaged.chain(repair::moved(folder)).collect();
-        let lost = quarantine::read_segments(disk, &damaged)?;
+        let lost = quarantine::read_segments(disk, key, &damaged)?;
         state.head = state.head.max(lost.head);
         scope.garbage = orders.dropped.into_iter().filter(|n| scans.segments.contains_key(n)).collect();
         scope.noted = tombstones.segments.into_iter().collect();
@@ -144,7 +150,7 @@ impl Scope {
 
     /// Goes on behind a scope whose journal is damaged: it is used as if its folder had been moved out of the way.
     fn behind_damage(disk: &dyn Disk, folder: &Path, key: &Key, why: &Error) -> Result<Self, Error> {
-        let mut scope = Self::empty(folder, key);
+        let mut scope = Self::empty(disk, folder, key);
         let damaged = quarantine::list(folder).into_iter().chain([folder.to_owned()]).collect();
         scope.go_on_after(disk, damaged)?;
         scope.problems.iter_mut().rev().take(1).for_each(|problem| *problem = format!("{why}; {problem}"));
@@ -192,9 +198,10 @@ impl Scope {
         Ok(())
     }
 
-    fn empty(folder: &Path, key: &Key) -> Self {
+    fn empty(disk: &dyn Disk, folder: &Path, key: &Key) -> Self {
         Self {
             key: key.clone(),
+            vault: disk.vault(),
             folder: folder.to_owned(),
             trust: Trust::Sound,
             durability: Durability::Known,
@@ -215,7 +222,7 @@ impl Scope {
         if damaged.is_empty() {
             return Ok(());
         }
-        let left = quarantine::read(disk, &damaged)?;
+        let left = quarantine::read(disk, Some(&self.key), &damaged)?;
         let key = &self.key;
         let mut state = self.state.as_deref().cloned().unwrap_or_else(|| State::empty(key.clone()));
         state.next_session = state.next_session.max(left.next_session());
@@ -274,6 +281,27 @@ impl Scope {
         let Some(seq) = self.seen.get(id).copied() else { return Ok(None) };
         self.settle(disk)?;
         Ok(Some(seq))
+    }
+
+    /// Lists the ids of accepted messages, behind an id.
+    pub(super) fn ids(&self, after: Option<&MessageId>, limit: usize) -> Vec<(MessageId, Seq)> {
+        let behind = self.seen.iter().filter(|(id, _)| after.is_none_or(|after| *id > after));
+        let mut found: Vec<(MessageId, Seq)> = behind.map(|(id, seq)| (id.clone(), *seq)).collect();
+        found.sort_unstable();
+        found.truncate(limit);
+        found
+    }
+
+    /// Notes the ids of messages whose entries are gone, beside those of deleted files.
+    pub(super) fn keep_ids(&mut self, disk: &dyn Disk, mut ids: Vec<(MessageId, Seq)>) -> Result<(), Error> {
+        ids.retain(|(id, _)| !self.seen.contains_key(id));
+        if ids.is_empty() || self.state.is_none() {
+            return Ok(());
+        }
+        self.settle(disk)?;
+        tombstones::note_ids(disk, &self.folder, ids.iter().cloned().collect())?;
+        self.seen.extend(ids);
+        Ok(())
     }
 
     /// Tells whether an append may be made, in the order in which every store tells it.
@@ -354,9 +382,12 @@ impl Scope {
             file.seek(SeekFrom::Start(slot.offset)).map_err(|error| unreadable(&path, &error))?;
             file.read_exact(&mut bytes).map_err(|error| unreadable(&path, &error))?;
             let line = String::from_utf8_lossy(&bytes);
-            let record = Line::decode(&line).map(|line| line.record);
+            let record = Line::decode(&line, Bodies::of(&self.vault, &self.key)).map(|line| line.record);
             match record {
                 Ok(record) if record.seq == slot.seq => records.push(record),
+                Err(Unread::Locked { seq, why }) => {
+                    return Err(Error::Locked { what: format!("entry {seq} of {}", self.key), why });
+                }
                 _ => {
                     let why = format!("entry {} is not where it was written", slot.seq);
                     return Err(Error::damaged(path.display().to_string(), why));

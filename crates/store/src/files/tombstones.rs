@@ -6,8 +6,9 @@
 
 use super::disk::{Disk, append_durably, sync_parent, truncate_durably, unreadable};
 use super::framed;
-use super::line::Line;
+use super::line::{Bodies, Line};
 use super::scan::Scan;
+use crate::encryption::Vault;
 use crate::error::Error;
 use segue_core::entry::{Bytes, Record, Seq};
 use segue_core::message::MessageId;
@@ -40,6 +41,8 @@ enum Note {
     },
     /// Numbers that no entry ever had, as an import can leave them.
     Skipped(Seq, Seq),
+    /// Ids of messages that were accepted in another store, and whose entries are gone.
+    Known(BTreeMap<MessageId, Seq>),
 }
 
 /// What is kept of deleted files.
@@ -64,12 +67,15 @@ impl Tombstones {
     fn take(&mut self, note: Note, path: &Path, number: usize) -> Result<(), Error> {
         match note {
             Note::Skipped(first, last) => self.entries.push((first, last)),
+            Note::Known(ids) => self.ids.extend(ids),
             Note::Dropped { segment, entries, ids, last } => {
                 self.segments.push(segment);
                 self.entries.extend(entries);
                 self.ids.extend(ids);
                 if let Some(bodiless) = last {
-                    let line = Line::decode(bodiless.get()).map_err(|why| why.of(path, number))?;
+                    // It has no body, so it needs no key.
+                    let none = Bodies { vault: &Vault::default(), scope: None };
+                    let line = Line::decode(bodiless.get(), none).map_err(|why| why.of(path, number))?;
                     self.last.push(line.record);
                 }
             }
@@ -121,7 +127,7 @@ pub(super) fn readable_ids(text: &str) -> Vec<(MessageId, Seq)> {
     let objects = text.lines().filter_map(|line| framed::open(line).ok());
     let notes = objects.filter_map(|object| serde_json::from_str(&object).ok());
     let ids = notes.filter_map(|note| match note {
-        Note::Dropped { ids, .. } => Some(ids),
+        Note::Dropped { ids, .. } | Note::Known(ids) => Some(ids),
         Note::Skipped(..) => None,
     });
     ids.flatten().collect()
@@ -164,6 +170,11 @@ pub(super) fn note_skipped(disk: &dyn Disk, folder: &Path, first: Seq, last: Seq
     write(disk, folder, &Note::Skipped(first, last))
 }
 
+/// Notes the ids of messages that were accepted in another store, and whose entries are gone.
+pub(super) fn note_ids(disk: &dyn Disk, folder: &Path, ids: BTreeMap<MessageId, Seq>) -> Result<(), Error> {
+    write(disk, folder, &Note::Known(ids))
+}
+
 fn bodiless(line: &Line) -> Result<Box<RawValue>, serde_json::Error> {
     let bytes = Bytes::Erased(line.record.body_hash());
     let bare = Line {
@@ -171,6 +182,7 @@ fn bodiless(line: &Line) -> Result<Box<RawValue>, serde_json::Error> {
         batch: line.batch,
         message: None,
         digest: None,
+        sealed: None,
     };
     let text = bare.encode()?;
     RawValue::from_string(text.trim_end().to_owned())

@@ -5,9 +5,11 @@
 //! whose first statement is the same guard.
 
 use super::connect::{Connection, Value};
-use super::fault::{Failure, OrFault, fault, is_lost};
+use super::fault::{Failure, OrFault};
 use super::rows::{SCOPE_COLUMNS, ScopeRow, json, message_key, micros, session_json, wide};
-use super::search;
+use super::target::Statements;
+use super::{purge, replicated, search};
+use crate::commits::Position;
 use crate::error::Error;
 use crate::types::Append;
 use segue_core::entry::{Bytes, Record, Seq};
@@ -21,8 +23,8 @@ pub(super) const BATCH_MAX: usize = 512;
 
 /// What became of the guarded write.
 enum Written {
-    /// The scope's head was the expected one.
-    Done,
+    /// The scope's head was the expected one; the commit has this position.
+    Done(Position),
     /// It was not, or the message had been accepted: the reason is to be asked for.
     Not,
 }
@@ -50,8 +52,8 @@ static TURN: LazyLock<String> = LazyLock::new(|| {
          seen AS (INSERT INTO segue_seen (scope, message_id, seq)
              SELECT $1, ${message_id}, ${message_seq} FROM moved WHERE ${message_id} IS NOT NULL),
          commits AS (INSERT INTO segue_commits (scope, after, head, append_id, position)
-             SELECT $1, $2, $4, $3, {POSITION} + ${place} FROM moved)
-         SELECT count(*) FROM moved",
+             SELECT $1, $2, $4, $3, {POSITION} + ${place} FROM moved RETURNING position)
+         SELECT max(position) FROM commits",
         set.join(", "),
         new.join(", "),
     )
@@ -75,7 +77,8 @@ struct Rows {
 }
 
 impl Rows {
-    fn of(append: &Append, place: usize) -> Self {
+    /// Makes the rows of an append. Its place is what is added to the number of its transaction.
+    fn of(append: &Append, place: i64) -> Self {
         let records = &append.records;
         let body = |record: &Record| match &record.bytes {
             Bytes::Kept(text) => (Some(text.clone()), None),
@@ -95,24 +98,24 @@ impl Rows {
             hashes,
             message_id: append.message_id.as_ref().map(|(id, _)| message_key(id)),
             message_seq: append.message_id.as_ref().map(|(_, seq)| wide(*seq)),
-            place: i64::try_from(place).unwrap_or(0),
+            place,
         }
     }
 }
 
-/// Writes an append, all or nothing of it. `Ok` also if the same append had been written before.
-pub(super) async fn append(db: &Connection, append: &Append) -> Result<(), Error> {
-    let tried = match is_plain(append) {
+/// Writes an append, all or nothing of it. `Ok` also if the same append had been written before; with its position if it was
+/// written now.
+pub(super) async fn append(db: &Connection, append: &Append) -> Result<Option<Position>, Error> {
+    let tried = match is_plain(append) && db.statements() == Statements::Prepared {
         true => turn(db, append, 0).await,
         false => in_transaction(db, append).await,
     };
     match tried {
-        Ok(Written::Done) => Ok(()),
-        Ok(Written::Not) => refusal(db, append).await,
-        Err(Failure::Ours(error)) => Err(error),
-        Err(Failure::Driver(error)) if is_refused(&error) => refusal(db, append).await,
-        Err(Failure::Driver(error)) if is_lost(&error) => Err(unknown(fault(&error))),
-        Err(Failure::Driver(error)) => Err(fault(&error)),
+        Ok(Written::Done(position)) => Ok(Some(position)),
+        Ok(Written::Not) => refusal(db, append).await.map(|()| None),
+        Err(failure) if is_refused(&failure) => refusal(db, append).await.map(|()| None),
+        Err(failure) if failure.is_lost() => Err(unknown(Error::from(failure))),
+        Err(failure) => Err(failure.into()),
     }
 }
 
@@ -122,10 +125,10 @@ pub(super) fn unknown(why: impl ToString) -> Error {
 }
 
 /// Tells whether somebody else was in the way: then the scope says what to do.
-fn is_refused(error: &tokio_postgres::Error) -> bool {
+fn is_refused(failure: &Failure) -> bool {
     let codes =
         [SqlState::UNIQUE_VIOLATION, SqlState::T_R_SERIALIZATION_FAILURE, SqlState::T_R_DEADLOCK_DETECTED];
-    error.code().is_some_and(|code| codes.contains(code))
+    failure.code().is_some_and(|code| codes.contains(code))
 }
 
 /// Tells whether an append changes nothing but its scope's row.
@@ -139,8 +142,8 @@ fn is_plain(append: &Append) -> bool {
         && (Arc::ptr_eq(&old.extras, &new.extras) || old.extras == new.extras)
 }
 
-async fn turn(db: &Connection, append: &Append, place: usize) -> Result<Written, Failure> {
-    let rows = Rows::of(append, place);
+async fn turn(db: &Connection, append: &Append, nth: i64) -> Result<Written, Failure> {
+    let rows = Rows::of(append, db.position_base + nth);
     let scope = append.scope().as_str();
     let mut values: Vec<Value<'_>> =
         vec![(&scope, Type::TEXT), (&rows.prior, Type::INT8), (&rows.id, Type::BYTEA)];
@@ -155,10 +158,10 @@ async fn turn(db: &Connection, append: &Append, place: usize) -> Result<Written,
     values.push((&rows.message_id, Type::BYTEA));
     values.push((&rows.message_seq, Type::INT8));
     values.push((&rows.place, Type::INT8));
-    let moved = db.try_rows(&TURN, &values).await?;
-    Ok(match moved.first().map(|row| row.get::<_, i64>(0)) {
-        Some(1) => Written::Done,
-        _ => Written::Not,
+    let committed = db.try_rows(&TURN, &values).await?;
+    Ok(match committed.first().and_then(|row| row.get::<_, Option<i64>>(0)) {
+        Some(position) => Written::Done(Position(position.unsigned_abs())),
+        None => Written::Not,
     })
 }
 
@@ -167,16 +170,16 @@ async fn in_transaction(db: &Connection, append: &Append) -> Result<Written, Fai
     db.begin().await?;
     let written = with_changes(db, append, 0).await;
     match &written {
-        Ok(Written::Done) => db.commit().await?,
+        Ok(Written::Done(_)) => db.commit().await?,
         Ok(Written::Not) | Err(_) => db.roll_back().await,
     }
     written
 }
 
 /// Writes an append inside a transaction.
-async fn with_changes(db: &Connection, append: &Append, place: usize) -> Result<Written, Failure> {
-    let written = turn(db, append, place).await?;
-    if matches!(written, Written::Done) && !is_plain(append) {
+async fn with_changes(db: &Connection, append: &Append, nth: i64) -> Result<Written, Failure> {
+    let written = turn(db, append, nth).await?;
+    if matches!(written, Written::Done(_)) && !is_plain(append) {
         changes(db, append).await?;
     }
     Ok(written)
@@ -196,7 +199,12 @@ async fn changes(db: &Connection, append: &Append) -> Result<(), Failure> {
         db.try_rows(sql, &[key.clone(), (&boundaries, Type::TEXT), (&extras, Type::TEXT)]).await?;
     }
     discard(db, &key, append).await?;
-    erase(db, &key, &append.erase).await
+    erase(db, &key, &append.erase).await?;
+    // Last, as in a sweep: this row is locked by all scopes of a partition, and each of them locks its index before.
+    if !append.erase.is_empty() || !append.garbage.is_empty() {
+        purge::note(db, &key).await?;
+    }
+    Ok(())
 }
 
 async fn save_segments(db: &Connection, key: &Value<'_>, old: &State, new: &State) -> Result<(), Failure> {
@@ -313,25 +321,26 @@ async fn erase(db: &Connection, key: &Value<'_>, entries: &[Seq]) -> Result<(), 
 
 /// Finds out why an append was not written. It may have been, by an earlier try.
 async fn refusal(db: &Connection, append: &Append) -> Result<(), Error> {
-    let scope = append.scope().as_str();
+    let scope = append.scope();
     let prior = wide(append.prior.head);
     let message_id = append.message_id.as_ref().map(|(id, _)| message_key(id));
     let id = append.id.0.to_vec();
     let sql = "SELECT (SELECT head FROM segue_scopes WHERE scope = $1),
         EXISTS (SELECT 1 FROM segue_commits WHERE scope = $1 AND after = $2 AND append_id = $3),
         (SELECT seq FROM segue_seen WHERE scope = $1 AND message_id = $4)";
-    let rows = db
-        .rows(
-            sql,
-            &[(&scope, Type::TEXT), (&prior, Type::INT8), (&id, Type::BYTEA), (&message_id, Type::BYTEA)],
-        )
-        .await?;
+    let values: [Value<'_>; 4] =
+        [(&scope.as_str(), Type::TEXT), (&prior, Type::INT8), (&id, Type::BYTEA), (&message_id, Type::BYTEA)];
+    let rows = db.rows(sql, &values).await?;
     let Some(row) = rows.first() else { return Err(Error::unavailable("appending", "no answer")) };
     let (head, is_done): (Option<i64>, bool) = (row.get(0), row.get(1));
     let seen: Option<i64> = row.get(2);
     match (is_done, seen, head) {
-        (true, _, _) => Ok(()),
-        (false, Some(seq), _) => Err(Error::Duplicate { seq: super::rows::seq(seq)? }),
+        // It is there, and is told once a standby has it.
+        (true, _, _) => replicated::confirm(db, scope).await.map_err(unknown),
+        (false, Some(seq), _) => {
+            replicated::confirm(db, scope).await?;
+            Err(Error::Duplicate { seq: super::rows::seq(seq)? })
+        }
         (false, None, head) => {
             Err(Error::Conflict { expected: append.prior.head, found: super::rows::seq(head.unwrap_or(0))? })
         }
@@ -340,23 +349,30 @@ async fn refusal(db: &Connection, append: &Append) -> Result<(), Error> {
 
 /// What became of appends that share a transaction.
 pub(super) enum Together {
-    /// All are written.
-    Written,
-    /// None is, or nobody knows: each is to be sent by itself, which is never done twice.
+    /// All are written; the last one has this position.
+    Written(Option<Position>),
+    /// None is: each is to be sent by itself.
     Not,
+    /// Nobody knows: each is to be sent by itself, which is never done twice.
+    Unknown(Error),
 }
 
 /// Writes several appends in one transaction.
 pub(super) async fn together(db: &Connection, appends: &[Append]) -> Result<Together, Error> {
     db.begin().await.or_fault()?;
-    for (place, append) in appends.iter().enumerate() {
-        if !matches!(with_changes(db, append, place).await, Ok(Written::Done)) {
-            db.roll_back().await;
-            return Ok(Together::Not);
+    let mut last = None;
+    for (nth, append) in (0..).zip(appends) {
+        match with_changes(db, append, nth).await {
+            Ok(Written::Done(position)) => last = Some(position),
+            _ => {
+                db.roll_back().await;
+                return Ok(Together::Not);
+            }
         }
     }
     Ok(match db.commit().await {
-        Ok(()) => Together::Written,
+        Ok(()) => Together::Written(last),
+        Err(failure) if failure.is_lost() => Together::Unknown(unknown(Error::from(failure))),
         Err(_) => Together::Not,
     })
 }

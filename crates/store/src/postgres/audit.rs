@@ -2,7 +2,7 @@
 
 use super::connect::{Connection, Value};
 use super::rows::{self, ENTRY, column, message_key, record};
-use super::{query, search};
+use super::{migrate, query, search};
 use crate::error::Error;
 use crate::verify;
 use segue_core::entry::Seq;
@@ -34,16 +34,30 @@ const STRAYS: &[(&str, &str)] = &[
     ),
     (
         "SELECT count(*) FROM segue_embeddings AS m WHERE scope = $1
-         AND EXISTS (SELECT 1 FROM segue_entries WHERE scope = $1 AND seq IN (m.first, m.last) AND body IS NULL)",
+         AND (SELECT count(*) FROM segue_entries WHERE scope = $1 AND seq IN (m.first, m.last) AND body IS NOT NULL)
+             <> CASE WHEN m.first < m.last THEN 2 ELSE 1 END",
         "embeddings were made of messages that are gone",
     ),
     ("SELECT count(*) FROM segue_erasing WHERE scope = $1", "entries are marked for erasing, and nobody is erasing them"),
 ];
 
-/// The guards that refuse changes of what was sealed.
-const GUARDS: &str = "SELECT count(*) FROM pg_trigger WHERE NOT tgisinternal AND tgenabled IN ('O', 'A')
-    AND tgrelid IN ('segue_entries'::regclass, 'segue_segments'::regclass)
-    AND tgname IN ('segue_insert', 'segue_update', 'segue_delete', 'segue_change', 'segue_truncate')";
+/// The guards that refuse changes of what was sealed, on the tables and on each of their partitions, as they were made.
+const GUARDS: &str = "SELECT count(*) FROM pg_trigger AS t JOIN pg_proc AS f ON f.oid = t.tgfoid
+    WHERE NOT t.tgisinternal AND t.tgenabled IN ('O', 'A') AND f.proname LIKE 'segue!_guard!_%' ESCAPE '!'
+    AND t.tgname IN ('segue_insert', 'segue_update', 'segue_delete', 'segue_change', 'segue_truncate')
+    AND t.tgrelid IN (SELECT unnest(ARRAY['segue_entries', 'segue_segments']::regclass[])
+        UNION ALL SELECT inhrelid FROM pg_inherits
+            WHERE inhparent IN ('segue_entries'::regclass, 'segue_segments'::regclass))";
+
+/// How many parts each table has.
+const PARTS: i64 = 16;
+
+/// How many guards there are: four on the entries and two on the segments.
+const GUARDS_COUNT: i64 = (PARTS + 1) * (4 + 2);
+
+/// What the functions behind the guards say, one after the other.
+const GUARDS_TEXT: &str = "SELECT string_agg(prosrc, '' ORDER BY proname COLLATE \"C\") FROM pg_proc
+    WHERE pronamespace = current_schema()::regnamespace AND proname LIKE 'segue!_guard!_%' ESCAPE '!'";
 
 /// The tables whose rows belong to a scope.
 const TABLES: &[&str] = &[
@@ -59,22 +73,30 @@ const TABLES: &[&str] = &[
     "embeddings",
 ];
 
-/// How many guards there are.
-const GUARDS_COUNT: i64 = 6;
-
 /// Checks one scope, or the database as a whole.
 pub(super) async fn audit(db: &Connection, scope: Option<&Key>) -> Result<Vec<String>, Error> {
     let mut problems = Vec::new();
     let Some(scope) = scope else {
-        if count(db, GUARDS, None).await? != GUARDS_COUNT {
+        let guards: i64 = db.rows(GUARDS, &[]).await?.first().map_or(Ok(0), |row| column(row, 0))?;
+        if guards != GUARDS_COUNT {
             problems.push("a trigger that guards sealed segments is missing or switched off".to_owned());
         }
+        let rows = db.rows(GUARDS_TEXT, &[]).await?;
+        let text: Option<&str> = rows.first().map_or(Ok(None), |row| column(row, 0))?;
+        if text != Some(guards_text().as_str()) {
+            problems.push("a function that guards sealed segments was replaced".to_owned());
+        }
         for table in TABLES {
-            let sql = format!(
-                "SELECT count(*) FROM segue_{table} AS t
-                 WHERE NOT EXISTS (SELECT 1 FROM segue_scopes WHERE scope = t.scope)"
-            );
-            let strays = count(db, &sql, None).await?;
+            let mut strays = 0;
+            // Part by part: a scope is in the same part of every table, and no statement takes too long.
+            for part in 0..PARTS {
+                let sql = format!(
+                    "SELECT count(*) FROM segue_{table}_p{part} AS t
+                     WHERE NOT EXISTS (SELECT 1 FROM segue_scopes_p{part} WHERE scope = t.scope)"
+                );
+                strays +=
+                    db.long_rows(&sql, &[]).await?.first().map_or(Ok(0), |row| column::<i64>(row, 0))?;
+            }
             if strays > 0 {
                 problems.push(format!("{strays} rows of segue_{table} belong to no scope"));
             }
@@ -88,7 +110,7 @@ pub(super) async fn audit(db: &Connection, scope: Option<&Key>) -> Result<Vec<St
         Ok(Some(state)) => {
             let listed = state.list().count() as i64;
             let sql = "SELECT sessions FROM segue_scopes WHERE scope = $1";
-            let counted = count(db, sql, Some(scope)).await?;
+            let counted = count(db, sql, scope).await?;
             if listed != counted {
                 problems.push(format!("the scope's row counts {counted} sessions, there are {listed}"));
             }
@@ -97,7 +119,7 @@ pub(super) async fn audit(db: &Connection, scope: Option<&Key>) -> Result<Vec<St
         Err(error) => return Err(error),
     }
     for (sql, what) in STRAYS {
-        let strays = count(db, sql, Some(scope)).await?;
+        let strays = count(db, sql, scope).await?;
         if strays > 0 {
             problems.push(format!("{strays} {what}"));
         }
@@ -157,10 +179,16 @@ async fn is_index_sound(db: &Connection, scope: &Key) -> Result<bool, Error> {
     }
 }
 
-async fn count(db: &Connection, sql: &str, scope: Option<&Key>) -> Result<i64, Error> {
-    let rows = match scope {
-        Some(scope) => db.rows(sql, &[(&scope.as_str(), Type::TEXT)]).await?,
-        None => db.rows(sql, &[]).await?,
-    };
+async fn count(db: &Connection, sql: &str, scope: &Key) -> Result<i64, Error> {
+    let rows = db.rows(sql, &[(&scope.as_str(), Type::TEXT)]).await?;
     rows.first().map_or(Ok(0), |row| column(row, 0))
+}
+
+/// What the functions behind the guards are to say: as they stand in the migration that makes them.
+fn guards_text() -> String {
+    let made = migrate::TABLES.split("CREATE FUNCTION ").skip(1);
+    let mut functions: Vec<(&str, &str)> =
+        made.filter_map(|made| Some((made.split_once('(')?.0, made.split("$$").nth(1)?))).collect();
+    functions.sort_unstable();
+    functions.into_iter().map(|(_, text)| text).collect()
 }

@@ -60,7 +60,8 @@ pub(super) async fn tail(
     db.rows(sql, &values).await?.iter().map(embedding).collect()
 }
 
-/// Keeps embeddings, unless anything was erased since the entries were read: it may be one of them.
+/// Keeps embeddings, unless anything was erased since the entries were read: it may be one of them. Of what is noted for deletion
+/// nothing is kept: it can still be read, and is about to be gone.
 pub(super) async fn put(
     db: &Connection,
     scope: &Key,
@@ -89,8 +90,12 @@ async fn write(db: &Connection, scope: &Key, head: Seq, embeddings: &[Embedding]
         return Ok(());
     }
     let sql = "INSERT INTO segue_embeddings (scope, of_kind, of, first, last, bytes)
-        SELECT $1, e.* FROM unnest($3::smallint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bytea[]) AS e
+        SELECT $1, e.* FROM unnest($3::smallint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bytea[])
+            AS e (of_kind, of, first, last, bytes)
         WHERE NOT EXISTS (SELECT 1 FROM segue_entries WHERE scope = $1 AND seq > $2 AND kind = ANY($8))
+        AND (SELECT count(*) FROM segue_entries AS m WHERE scope = $1 AND seq IN (e.first, e.last) AND body IS NOT NULL
+            AND NOT EXISTS (SELECT 1 FROM segue_garbage WHERE scope = $1 AND segment = m.segment))
+            = CASE WHEN e.first < e.last THEN 2 ELSE 1 END
         ON CONFLICT (scope, of_kind, of) DO UPDATE
         SET first = EXCLUDED.first, last = EXCLUDED.last, bytes = EXCLUDED.bytes";
     let erasing: Vec<i16> =

@@ -1,6 +1,8 @@
 //! What PostgreSQL says went wrong, by what the caller can do about it.
 
+use super::tls;
 use crate::error::Error;
+use deadpool::managed::PoolError;
 use segue_core::segment;
 use tokio_postgres::error::SqlState;
 
@@ -16,6 +18,29 @@ pub(super) enum Failure {
     Driver(tokio_postgres::Error),
     /// What was to be written cannot be.
     Ours(Error),
+    /// No answer came in time, and the connection was given up.
+    Late,
+    /// The server warned: it may have stopped waiting for its standby.
+    Unconfirmed,
+}
+
+impl Failure {
+    /// Tells whether what failed may have been committed all the same.
+    pub(super) fn is_lost(&self) -> bool {
+        match self {
+            Self::Driver(error) => is_lost(error),
+            Self::Ours(_) => false,
+            Self::Late | Self::Unconfirmed => true,
+        }
+    }
+
+    /// Returns what the server says by a code.
+    pub(super) fn code(&self) -> Option<&SqlState> {
+        match self {
+            Self::Driver(error) => error.code(),
+            _ => None,
+        }
+    }
 }
 
 impl From<tokio_postgres::Error> for Failure {
@@ -30,12 +55,25 @@ impl From<Error> for Failure {
     }
 }
 
-impl<T> OrFault<T> for Result<T, Failure> {
-    fn or_fault(self) -> Result<T, Error> {
-        self.map_err(|failure| match failure {
+impl From<Failure> for Error {
+    fn from(failure: Failure) -> Self {
+        match failure {
             Failure::Driver(error) => fault(&error),
             Failure::Ours(error) => error,
-        })
+            Failure::Late => {
+                unavailable("PostgreSQL does not answer", "is the server overloaded, or stopped?")
+            }
+            Failure::Unconfirmed => unavailable(
+                "PostgreSQL warned while it committed",
+                "somebody may have cancelled its wait for a standby: try again",
+            ),
+        }
+    }
+}
+
+impl<T> OrFault<T> for Result<T, Failure> {
+    fn or_fault(self) -> Result<T, Error> {
+        self.map_err(Error::from)
     }
 }
 
@@ -44,28 +82,33 @@ pub(super) trait OrFault<T> {
     fn or_fault(self) -> Result<T, Error>;
 }
 
-impl<T> OrFault<T> for Result<T, tokio_postgres::Error> {
+impl<T> OrFault<T> for Result<T, PoolError<Error>> {
     fn or_fault(self) -> Result<T, Error> {
-        self.map_err(|error| fault(&error))
-    }
-}
-
-impl<T> OrFault<T> for Result<T, deadpool_postgres::PoolError> {
-    fn or_fault(self) -> Result<T, Error> {
-        use deadpool_postgres::PoolError;
         self.map_err(|error| match error {
             PoolError::Timeout(_) => unavailable(
                 "all connections to PostgreSQL are in use",
                 "wait, or raise pool=N in the store's URL",
             ),
-            PoolError::Backend(error) => fault(&error),
+            PoolError::Backend(error) => error,
             other => unavailable("PostgreSQL cannot be reached", other),
         })
     }
 }
 
+/// Says why a server cannot be connected to.
+pub(super) fn fault_at(place: &str, error: &tokio_postgres::Error) -> Error {
+    if error.as_db_error().is_some() {
+        return fault(error);
+    }
+    let (what, why) = (format!("PostgreSQL cannot be reached at {place}"), reason(error));
+    match tls::hint(error) {
+        Some(hint) => unavailable(format!("{what}: {why}"), hint),
+        None => unavailable(what, why),
+    }
+}
+
 /// Turns an error of the driver into ours, with a hint where one helps.
-pub(super) fn fault(error: &tokio_postgres::Error) -> Error {
+fn fault(error: &tokio_postgres::Error) -> Error {
     let Some(said) = error.as_db_error() else {
         return unavailable("PostgreSQL cannot be reached", reason(error));
     };
@@ -102,7 +145,7 @@ pub(super) fn fault(error: &tokio_postgres::Error) -> Error {
 }
 
 /// Tells whether an append may have been committed although it failed: the connection broke on the way.
-pub(super) fn is_lost(error: &tokio_postgres::Error) -> bool {
+fn is_lost(error: &tokio_postgres::Error) -> bool {
     match error.code() {
         // The server answered, so the transaction is not there; unless it was told to go away while it committed.
         Some(code) => matches!(

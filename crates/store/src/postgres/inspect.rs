@@ -23,7 +23,7 @@ struct Moment<'a> {
 pub(super) async fn inspect(db: Connection, scope: Key) -> Result<Report, Error> {
     let runtime = Handle::current();
     let check = move || {
-        let begin = db.client.batch_execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
+        let begin = db.batch("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
         runtime.block_on(begin).or_fault()?;
         let report =
             verify::inspect(&mut Moment { runtime: runtime.clone(), db: &db, scope: &scope }, &scope);

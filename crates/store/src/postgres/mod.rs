@@ -9,27 +9,34 @@ mod audit;
 mod connect;
 mod embeddings;
 mod fault;
+mod hosts;
 mod inspect;
 mod migrate;
 mod named;
+mod pool;
+mod purge;
 mod query;
+mod replicated;
 mod rows;
 mod search;
 mod sweep;
+mod target;
+mod tls;
+mod upkeep;
 mod watch;
 
 use crate::commits::{Commit, Position};
 use crate::error::Error;
 use crate::leases::Leased;
 use crate::search::{Postings, Term, TokenKey};
-use crate::store::{Catalog, Embeddings, Leases, Log, Maintenance, Search, Store, Values, Watch};
+use crate::store::{Catalog, Embeddings, Leases, Log, Maintenance, Purged, Search, Store, Values, Watch};
 use crate::types::{Append, AppendId, Embedding, Page, Reading, ScopePage, Subject};
 use crate::values::Value;
 use crate::verify::Report;
 use async_trait::async_trait;
-use connect::{Connection, Statements, Target};
-use deadpool_postgres::Pool;
+use connect::Connection;
 use fault::OrFault;
+use pool::{Identity, Pool};
 use segue_core::Timestamp;
 use segue_core::entry::{Record, Seq};
 use segue_core::message::MessageId;
@@ -38,9 +45,10 @@ use segue_core::segment;
 use segue_core::state::State;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
-use tokio::sync::{Notify, OnceCell, watch as channel};
+use target::Target;
+use tokio::sync::{Notify, OnceCell, RwLock, watch as channel};
 
 /// A store in a PostgreSQL database.
 pub struct Postgres {
@@ -54,18 +62,43 @@ pub struct Postgres {
 /// What the store's tasks use, too.
 struct Shared {
     pool: Pool,
-    statements: Statements,
-    ready: OnceCell<()>,
+    target: Arc<Target>,
+    ready: RwLock<Option<Ready>>,
     key: OnceCell<TokenKey>,
     following: AtomicBool,
     news: channel::Sender<Position>,
+    /// The last commit of this store that is known.
+    ours: AtomicU64,
 }
 
-/// Takes a connection; the first one brings the database to the newest schema.
+/// A database whose schema is the newest one.
+#[derive(Debug, Clone, Copy)]
+struct Ready {
+    identity: Identity,
+    position_base: i64,
+}
+
+/// Takes a connection. The first one to a database brings it to the newest schema; that may be another one than before, if
+/// somebody has restored it elsewhere.
 async fn connection(shared: &Shared) -> Result<Connection, Error> {
-    let mut client = shared.pool.get().await.or_fault()?;
-    shared.ready.get_or_try_init(|| migrate::migrate(&mut client)).await?;
-    Ok(Connection { client, statements: shared.statements })
+    let mut db = Connection::new(shared.pool.get().await.or_fault()?, &shared.target);
+    let is_same = |ready: &Ready| ready.identity == db.identity();
+    let known = shared.ready.read().await.filter(is_same);
+    let ready = match known {
+        Some(ready) => ready,
+        None => {
+            let mut ready = shared.ready.write().await;
+            match ready.filter(is_same) {
+                Some(ready) => ready,
+                None => {
+                    let position_base = migrate::prepare(&db).await?;
+                    *ready.insert(Ready { identity: db.identity(), position_base })
+                }
+            }
+        }
+    };
+    db.position_base = ready.position_base;
+    Ok(db)
 }
 
 impl Postgres {
@@ -73,12 +106,13 @@ impl Postgres {
     pub fn open(url: &str) -> Result<Self, Error> {
         let target = Arc::new(Target::parse(url)?);
         let shared = Arc::new(Shared {
-            pool: target.pool()?,
-            statements: target.statements,
-            ready: OnceCell::new(),
+            pool: pool::pool(&target)?,
+            target: Arc::clone(&target),
+            ready: RwLock::new(None),
             key: OnceCell::new(),
             following: AtomicBool::new(false),
             news: channel::Sender::new(Position::START),
+            ours: AtomicU64::new(0),
         });
         Ok(Self { shared, target, committed: Arc::default(), announced: Arc::default() })
     }
@@ -109,18 +143,22 @@ impl Postgres {
         runtime.spawn(watch::listen(weak, Arc::clone(&self.target), heard));
     }
 
-    /// Brings the index of a scope up to an entry, step by step.
-    async fn index(&self, key: TokenKey, scope: &Key, head: Seq) -> Result<(), Error> {
+    /// Brings the index of a scope up to an entry, step by step, as far as the database lets it.
+    async fn index(&self, key: TokenKey, scope: &Key, head: Seq) -> Result<search::Step, Error> {
         loop {
             let (db, of) = (self.connection().await?, scope.clone());
-            let through = detached(async move { search::step(&db, &key, &of).await }).await??;
-            if through >= head || through == Seq::ZERO {
-                return Ok(());
+            match detached(async move { search::step(&db, &key, &of).await }).await?? {
+                search::Step::Through(through) if through < head && through > Seq::ZERO => {}
+                done => return Ok(done),
             }
         }
     }
 
-    fn tell(&self) {
+    /// Lets everybody know that there is a commit.
+    fn tell(&self, position: Option<Position>) {
+        if let Some(Position(position)) = position {
+            self.shared.ours.fetch_max(position, Ordering::Relaxed);
+        }
         self.committed.notify_one();
         self.announced.notify_one();
     }
@@ -129,7 +167,7 @@ impl Postgres {
 impl Drop for Postgres {
     fn drop(&mut self) {
         // The tasks wait for news; they find that there is nothing left to watch.
-        self.tell();
+        self.tell(None);
     }
 }
 
@@ -150,15 +188,9 @@ impl Log for Postgres {
 
     async fn append(&self, append: Append) -> Result<(), Error> {
         let db = self.connection().await?;
-        let task = detached(async move { append::append(&db, &append).await });
-        let done = match tokio::time::timeout(connect::ANSWER_MAX, task).await {
-            Ok(done) => done.and_then(|done| done),
-            Err(_) => Err(append::unknown("no answer yet")),
-        };
-        if done.is_ok() {
-            self.tell();
-        }
-        done
+        let position = detached(async move { append::append(&db, &append).await }).await??;
+        self.tell(position);
+        Ok(())
     }
 
     async fn append_many(&self, appends: Vec<Append>) -> (usize, Result<(), Error>) {
@@ -178,36 +210,74 @@ impl Log for Postgres {
                 Ok(done) => done,
                 Err(error) => return (written, Err(error)),
             };
-            match done {
-                Ok(append::Together::Written) => {
+            let lost = match done {
+                Ok(append::Together::Written(position)) => {
                     written += batch.len();
-                    self.tell();
+                    self.tell(position);
+                    continue;
                 }
-                // One of them cannot be written, or nobody knows: each is sent by itself, which is never done twice.
-                Ok(append::Together::Not) => {
-                    for append in batch {
-                        if let Err(error) = self.append(append).await {
-                            return (written, Err(error));
-                        }
-                        written += 1;
-                    }
-                }
+                Ok(append::Together::Not) => None,
+                Ok(append::Together::Unknown(lost)) => Some(lost),
                 Err(error) => return (written, Err(error)),
+            };
+            for append in batch {
+                if let Err(error) = self.append(append).await {
+                    let told = match (error, lost) {
+                        // What cannot be asked for now may be there all the same.
+                        (Error::Unavailable { .. }, Some(lost)) => lost,
+                        (error, _) => error,
+                    };
+                    return (written, Err(told));
+                }
+                written += 1;
             }
         }
         (written, Ok(()))
     }
 
     async fn appended(&self, scope: &Key, after: Seq, id: AppendId) -> Result<Option<Seq>, Error> {
-        query::appended(&self.connection().await?, scope, after, id).await
+        let (db, scope) = (self.connection().await?, scope.clone());
+        detached(async move {
+            let head = query::appended(&db, &scope, after, id).await?;
+            if head.is_some() {
+                replicated::confirm(&db, &scope).await?;
+            }
+            Ok(head)
+        })
+        .await?
     }
 
     async fn seen(&self, scope: &Key, id: &MessageId) -> Result<Option<Seq>, Error> {
-        query::seen(&self.connection().await?, scope, id).await
+        let (db, scope, id) = (self.connection().await?, scope.clone(), id.clone());
+        detached(async move {
+            let seq = query::seen(&db, &scope, &id).await?;
+            if seq.is_some() {
+                replicated::confirm(&db, &scope).await?;
+            }
+            Ok(seq)
+        })
+        .await?
+    }
+
+    async fn ids(
+        &self,
+        scope: &Key,
+        after: Option<&MessageId>,
+        limit: usize,
+    ) -> Result<Vec<(MessageId, Seq)>, Error> {
+        query::ids(&self.connection().await?, scope, after, limit).await
+    }
+
+    async fn keep_ids(&self, scope: &Key, ids: Vec<(MessageId, Seq)>) -> Result<(), Error> {
+        query::keep_ids(&self.connection().await?, scope, &ids).await
     }
 
     async fn get(&self, scope: &Key, seq: Seq) -> Result<Option<Record>, Error> {
         query::get(&self.connection().await?, scope, seq).await
+    }
+
+    async fn get_many(&self, scope: &Key, seqs: &[Seq]) -> Result<Vec<Option<Record>>, Error> {
+        query::get_many(&self.connection().await?, scope, seqs).await
     }
 
     async fn read(&self, scope: &Key, reading: &Reading) -> Result<Vec<Record>, Error> {
@@ -249,15 +319,16 @@ impl Search for Postgres {
     async fn postings(&self, scope: &Key, terms: &[Term]) -> Result<Postings, Error> {
         let db = self.connection().await?;
         let key = *self.shared.key.get_or_try_init(|| search::key(&db)).await?;
-        if let Some(head) = search::behind(&db, scope).await? {
-            match self.index(key, scope, head).await {
-                Ok(()) => {}
-                // The database only answers reads: then the log itself is read.
-                Err(Error::Unavailable { .. }) => return crate::search::scan(self, scope, terms).await,
-                Err(error) => return Err(error),
-            }
+        let Some(head) = search::behind(&db, scope).await? else {
+            return search::postings(&db, &key, scope, terms).await;
+        };
+        // Nobody waits for a connection while it holds one: all of them might.
+        drop(db);
+        match self.index(key, scope, head).await? {
+            search::Step::Through(_) => search::postings(&self.connection().await?, &key, scope, terms).await,
+            // The database only answers reads: then the log itself is read.
+            search::Step::ReadOnly => crate::search::scan(self, scope, terms).await,
         }
-        search::postings(&db, &key, scope, terms).await
     }
 }
 
@@ -282,6 +353,11 @@ impl Maintenance for Postgres {
     async fn sweep(&self) -> Result<usize, Error> {
         let db = self.connection().await?;
         detached(async move { sweep::sweep(&db).await }).await?
+    }
+
+    async fn purge(&self) -> Result<Purged, Error> {
+        let db = self.connection().await?;
+        detached(async move { purge::purge(&db).await }).await?
     }
 
     async fn inspect(&self, scope: &Key) -> Result<Option<Report>, Error> {
@@ -318,8 +394,8 @@ impl Watch for Postgres {
 
 #[async_trait]
 impl Leases for Postgres {
-    async fn lease(&self, name: &str, holder: &str, ttl: Duration, now: Timestamp) -> Result<Leased, Error> {
-        named::lease(&self.connection().await?, name, holder, ttl, now).await
+    async fn lease(&self, name: &str, holder: &str, ttl: Duration, _: Timestamp) -> Result<Leased, Error> {
+        named::lease(&self.connection().await?, name, holder, ttl).await
     }
 
     async fn release(&self, name: &str, holder: &str) -> Result<(), Error> {

@@ -3,7 +3,7 @@
 use super::connect::{Connection, Value as Column};
 use super::rows::{column, micros, timestamp};
 use crate::error::Error;
-use crate::leases::{Leased, ends_at};
+use crate::leases::Leased;
 use crate::values::Value;
 use segue_core::Timestamp;
 use std::time::Duration;
@@ -12,6 +12,9 @@ use tokio_postgres::types::Type;
 
 /// How many expired values are deleted together with a new one.
 const EXPIRED_AT_ONCE: i64 = 100;
+
+/// The longest lease, in microseconds: a hundred years.
+const TTL_MAX: i64 = 100 * 365 * 24 * 3_600 * 1_000_000;
 
 fn text(bytes: &[u8]) -> Result<String, Error> {
     String::from_utf8(bytes.to_vec()).map_err(|error| Error::damaged("a key", error))
@@ -85,7 +88,10 @@ pub(super) async fn insert(
 }
 
 pub(super) async fn delete(db: &Connection, namespace: &str, key: &str) -> Result<bool, Error> {
-    let sql = "DELETE FROM segue_values WHERE namespace = $1 AND key = $2 RETURNING 1";
+    // What is deleted stays in the table's file until that is purged.
+    let sql = "WITH gone AS (DELETE FROM segue_values WHERE namespace = $1 AND key = $2 RETURNING 1)
+               INSERT INTO segue_marks (name, value) SELECT 'purge_values', 1 FROM gone
+               ON CONFLICT (name) DO UPDATE SET value = segue_marks.value + 1 RETURNING 1";
     let (namespace, key) = (namespace.as_bytes(), key.as_bytes());
     Ok(!db.rows(sql, &[(&namespace, Type::BYTEA), (&key, Type::BYTEA)]).await?.is_empty())
 }
@@ -114,24 +120,20 @@ pub(super) async fn list(
     db.rows(sql, &values).await?.iter().map(value).collect()
 }
 
-pub(super) async fn lease(
-    db: &Connection,
-    name: &str,
-    holder: &str,
-    ttl: Duration,
-    now: Timestamp,
-) -> Result<Leased, Error> {
-    let until = ends_at(now, ttl);
+/// Acquires or renews a lease, by the clock of the database: those of the nodes may be wrong.
+pub(super) async fn lease(db: &Connection, name: &str, holder: &str, ttl: Duration) -> Result<Leased, Error> {
     // One statement decides, and tells who has it: the updated row, or the one that stood in the way.
-    let sql = "WITH taken AS (
-            INSERT INTO segue_leases AS l (name, holder, until) VALUES ($1, $2, $3)
-            ON CONFLICT (name) DO UPDATE SET holder = $2, until = $3 WHERE l.holder = $2 OR l.until <= $4
+    let sql = "WITH clock AS (SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS now),
+        taken AS (
+            INSERT INTO segue_leases AS l (name, holder, until) SELECT $1, $2, now + $3 FROM clock
+            ON CONFLICT (name) DO UPDATE SET holder = $2, until = EXCLUDED.until
+                WHERE l.holder = $2 OR l.until <= EXCLUDED.until - $3
             RETURNING holder, until)
         SELECT holder, until FROM taken
         UNION ALL SELECT holder, until FROM segue_leases WHERE name = $1 AND NOT EXISTS (SELECT 1 FROM taken)";
     let (name, by) = (name.as_bytes(), holder.as_bytes());
-    let values: [Column<'_>; 4] =
-        [(&name, Type::BYTEA), (&by, Type::BYTEA), (&micros(until), Type::INT8), (&micros(now), Type::INT8)];
+    let ttl = i64::try_from(ttl.as_micros()).unwrap_or(i64::MAX).min(TTL_MAX);
+    let values: [Column<'_>; 3] = [(&name, Type::BYTEA), (&by, Type::BYTEA), (&ttl, Type::INT8)];
     loop {
         let rows = db.rows(sql, &values).await?;
         // Nothing at all: the holder released it while this was asked.

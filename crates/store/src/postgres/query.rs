@@ -3,13 +3,14 @@
 use super::connect::{Connection, Value};
 use super::rows::{ENTRY, column, message_key, record, seq, small, timestamp, wide};
 use crate::error::Error;
-use crate::types::{AppendId, Filter, Page, Reading, ScopePage, ScopeRow, Take};
+use crate::types::{AppendId, Filter, Page, Reading, ScopeOrder, ScopePage, ScopeRow, Take};
 use segue_core::entry::{Record, Seq};
 use segue_core::message::MessageId;
 use segue_core::scope::Key;
 use segue_core::segment;
 use segue_core::session::Number;
 use segue_core::span::Span;
+use std::collections::HashMap;
 use tokio_postgres::types::Type;
 
 async fn records(db: &Connection, sql: &str, values: &[Value<'_>]) -> Result<Vec<Record>, Error> {
@@ -40,6 +41,7 @@ pub(super) async fn appended(
     rows.first().map(|row| seq(column(row, 0)?)).transpose()
 }
 
+/// Finds a message that was accepted. Whoever acknowledges it again waits for a standby first.
 pub(super) async fn seen(db: &Connection, scope: &Key, id: &MessageId) -> Result<Option<Seq>, Error> {
     let sql = "SELECT seq FROM segue_seen WHERE scope = $1 AND message_id = $2";
     let id = message_key(id);
@@ -47,10 +49,54 @@ pub(super) async fn seen(db: &Connection, scope: &Key, id: &MessageId) -> Result
     rows.first().map(|row| seq(column(row, 0)?)).transpose()
 }
 
+/// Lists ids. Those that are too long for a key are kept as digests, and are not listed.
+pub(super) async fn ids(
+    db: &Connection,
+    scope: &Key,
+    after: Option<&MessageId>,
+    limit: usize,
+) -> Result<Vec<(MessageId, Seq)>, Error> {
+    let sql = "SELECT message_id, seq FROM segue_seen WHERE scope = $1 AND message_id > $2
+               AND NOT (length(message_id) = 33 AND get_byte(message_id, 0) = 255) ORDER BY message_id LIMIT $3";
+    // No id is empty, so all of them are behind no bytes at all.
+    let after = after.map(message_key).unwrap_or_default();
+    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    let values: [Value<'_>; 3] = [(&scope.as_str(), Type::TEXT), (&after, Type::BYTEA), (&limit, Type::INT8)];
+    let id = |row: &tokio_postgres::Row| {
+        let text = String::from_utf8(column::<Vec<u8>>(row, 0)?);
+        let text = text.map_err(|error| Error::damaged("the id of a message", error))?;
+        Ok((MessageId(text), seq(column(row, 1)?)?))
+    };
+    db.rows(sql, &values).await?.iter().map(id).collect()
+}
+
+pub(super) async fn keep_ids(db: &Connection, scope: &Key, ids: &[(MessageId, Seq)]) -> Result<(), Error> {
+    let sql = "INSERT INTO segue_seen (scope, message_id, seq)
+               SELECT $1, s.* FROM unnest($2::bytea[], $3::bigint[]) AS s ON CONFLICT DO NOTHING";
+    let (keys, seqs): (Vec<Vec<u8>>, Vec<i64>) =
+        ids.iter().map(|(id, seq)| (message_key(id), wide(*seq))).unzip();
+    let values: [Value<'_>; 3] =
+        [(&scope.as_str(), Type::TEXT), (&keys, Type::BYTEA_ARRAY), (&seqs, Type::INT8_ARRAY)];
+    db.rows(sql, &values).await.map(drop)
+}
+
 pub(super) async fn get(db: &Connection, scope: &Key, seq: Seq) -> Result<Option<Record>, Error> {
     let sql = format!("SELECT {ENTRY} FROM segue_entries WHERE scope = $1 AND seq = $2");
     let values: [Value<'_>; 2] = [(&scope.as_str(), Type::TEXT), (&wide(seq), Type::INT8)];
     Ok(records(db, &sql, &values).await?.pop())
+}
+
+pub(super) async fn get_many(
+    db: &Connection,
+    scope: &Key,
+    seqs: &[Seq],
+) -> Result<Vec<Option<Record>>, Error> {
+    let sql = format!("SELECT {ENTRY} FROM segue_entries WHERE scope = $1 AND seq = ANY($2)");
+    let wanted: Vec<i64> = seqs.iter().map(|seq| wide(*seq)).collect();
+    let values: [Value<'_>; 2] = [(&scope.as_str(), Type::TEXT), (&wanted, Type::INT8_ARRAY)];
+    let found = records(db, &sql, &values).await?;
+    let found: HashMap<Seq, Record> = found.into_iter().map(|record| (record.seq, record)).collect();
+    Ok(seqs.iter().map(|seq| found.get(seq).cloned()).collect())
 }
 
 pub(super) async fn tail(
@@ -89,31 +135,17 @@ pub(super) async fn messages(
 
 /// Reads entries of a view, in order: span by span from the wanted end, until there are enough.
 pub(super) async fn read(db: &Connection, scope: &Key, reading: &Reading) -> Result<Vec<Record>, Error> {
-    let mut spans: Vec<&Span> = reading.view.iter().collect();
-    let (limit, order) = match reading.take {
-        Take::Newest(limit) => (limit, "DESC"),
-        Take::Oldest(limit) => (limit, "ASC"),
+    let order = match reading.take {
+        Take::Newest(_) => "DESC",
+        Take::Oldest(_) => "ASC",
     };
-    // Nearer to the wanted end comes first, for spans and for entries.
-    let nearer = |a: Seq, b: Seq| match reading.take {
-        Take::Newest(_) => b.cmp(&a),
-        Take::Oldest(_) => a.cmp(&b),
-    };
-    let near_end = |span: &Span| match reading.take {
-        Take::Newest(_) => span.last,
-        Take::Oldest(_) => span.first,
-    };
-    spans.sort_by(|a, b| nearer(near_end(a), near_end(b)));
     let mut taken: Vec<Record> = Vec::new();
-    for span in spans {
-        // Spans may overlap in the log, so a full page counts only if all of it is nearer than this span.
-        let is_full = taken.len() >= limit;
-        if is_full && taken.last().is_some_and(|last| nearer(last.seq, near_end(span)).is_lt()) {
+    for span in reading.nearest_spans() {
+        if reading.is_served(&taken, span) {
             break;
         }
-        taken.extend(read_span(db, scope, span, reading.filter, limit, order).await?);
-        taken.sort_by(|a, b| nearer(a.seq, b.seq));
-        taken.truncate(limit);
+        let read = read_span(db, scope, span, reading.filter, reading.limit(), order).await?;
+        reading.add(&mut taken, read);
     }
     taken.sort_by_key(|record| record.seq);
     Ok(taken)
@@ -168,14 +200,22 @@ pub(super) async fn count_before(
     rows.iter().map(counted).collect()
 }
 
+const SCOPES_BY_TIME: &str = "SELECT scope, open_session, sessions, messages, updated_at FROM segue_scopes
+    WHERE updated_at <= $1 AND (updated_at < $1 OR scope COLLATE \"C\" > $2)
+    ORDER BY updated_at DESC, scope COLLATE \"C\" LIMIT $3";
+const SCOPES_BY_KEY: &str = "SELECT scope, open_session, sessions, messages, updated_at FROM segue_scopes
+    WHERE updated_at <= $1 AND scope COLLATE \"C\" > $2 ORDER BY scope COLLATE \"C\" LIMIT $3";
+
 pub(super) async fn scopes(db: &Connection, page: &Page) -> Result<ScopePage, Error> {
-    let (at, key) = match &page.after {
-        Some(cursor) => cursor.parse()?,
-        None => (i64::MAX, ""),
+    let (sql, at, key) = match (page.order, &page.after) {
+        (ScopeOrder::Newest, Some(cursor)) => {
+            let (at, key) = cursor.parse()?;
+            (SCOPES_BY_TIME, at, key)
+        }
+        (ScopeOrder::Newest, None) => (SCOPES_BY_TIME, i64::MAX, ""),
+        (ScopeOrder::Key, Some(cursor)) => (SCOPES_BY_KEY, i64::MAX, cursor.0.as_str()),
+        (ScopeOrder::Key, None) => (SCOPES_BY_KEY, i64::MAX, ""),
     };
-    let sql = "SELECT scope, open_session, sessions, messages, updated_at FROM segue_scopes
-        WHERE updated_at <= $1 AND (updated_at < $1 OR scope COLLATE \"C\" > $2)
-        ORDER BY updated_at DESC, scope COLLATE \"C\" LIMIT $3";
     let limit = limited(page.limit.saturating_add(1));
     let rows = db.rows(sql, &[(&at, Type::INT8), (&key, Type::TEXT), (&limit, Type::INT8)]).await?;
     let rows: Result<Vec<ScopeRow>, Error> = rows
@@ -191,5 +231,5 @@ pub(super) async fn scopes(db: &Connection, page: &Page) -> Result<ScopePage, Er
             })
         })
         .collect();
-    Ok(ScopePage::of(rows?, page.limit))
+    Ok(ScopePage::of(rows?, page))
 }

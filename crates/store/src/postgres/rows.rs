@@ -11,7 +11,7 @@ use segue_core::message::MessageId;
 use segue_core::pins::Pins;
 use segue_core::scope::Key;
 use segue_core::segment;
-use segue_core::session::{Id, Number, Origin, Session, Status, Title};
+use segue_core::session::{Id, Number, Origin, Session, Status, Title, Upkeep};
 use segue_core::span::Spans;
 use segue_core::state::State;
 use serde::{Deserialize, Serialize};
@@ -66,6 +66,8 @@ struct SessionRow {
     updated_at: i64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pins: Option<Pins>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    upkeep: Option<Upkeep>,
 }
 
 pub(super) fn micros(at: Timestamp) -> i64 {
@@ -136,6 +138,7 @@ pub(super) fn session_json(session: &Session) -> Result<String, Error> {
         created_at: micros(session.created_at),
         updated_at: micros(session.updated_at),
         pins: (session.pins != Pins::default()).then(|| session.pins.clone()),
+        upkeep: (session.upkeep != Upkeep::default()).then(|| session.upkeep.clone()),
     })
 }
 
@@ -163,7 +166,13 @@ fn session(text: &str) -> Result<Session, Error> {
         created_at: timestamp(row.created_at)?,
         updated_at: timestamp(row.updated_at)?,
         pins: row.pins.unwrap_or_default(),
+        upkeep: row.upkeep.unwrap_or_default(),
     })
+}
+
+/// Adds what upkeep has made of a session to a row that was written before it stood there.
+pub(super) fn with_upkeep(text: &str, upkeep: Upkeep) -> Result<String, Error> {
+    json(&SessionRow { upkeep: Some(upkeep), ..parse("a session", text)? })
 }
 
 /// How many entries are folded at a time.

@@ -14,6 +14,7 @@ use segue_core::entry::{Record, Seq};
 use segue_core::scope::Key;
 use segue_core::segment;
 use std::collections::BTreeMap;
+use tokio_postgres::error::SqlState;
 use tokio_postgres::types::Type;
 
 /// How many messages are indexed in one transaction.
@@ -101,20 +102,39 @@ pub(super) async fn lock(db: &Connection, scope: &Value<'_>) -> Result<Indexed, 
     Ok(Indexed { through: Seq(read(0).unsigned_abs()), messages: read(1), length: read(2) })
 }
 
-/// Indexes some more messages of a scope, and tells how far the index goes now.
-pub(super) async fn step(db: &Connection, key: &TokenKey, scope: &Key) -> Result<Seq, Error> {
+/// How far a step has brought an index.
+pub(super) enum Step {
+    /// Up to this entry.
+    Through(Seq),
+    /// The database takes no writes, or not those of this user.
+    ReadOnly,
+}
+
+/// Indexes some more messages of a scope.
+pub(super) async fn step(db: &Connection, key: &TokenKey, scope: &Key) -> Result<Step, Error> {
     db.begin().await.or_fault()?;
-    let done = index(db, key, scope).await;
+    let name: Value<'_> = (&scope.as_str(), Type::TEXT);
+    let state = match lock(db, &name).await {
+        Ok(state) => state,
+        Err(failure) => {
+            db.roll_back().await;
+            let is_read_only = failure.code().is_some_and(|code| {
+                [SqlState::READ_ONLY_SQL_TRANSACTION, SqlState::INSUFFICIENT_PRIVILEGE].contains(code)
+            });
+            return if is_read_only { Ok(Step::ReadOnly) } else { Err(failure.into()) };
+        }
+    };
+    let done = index(db, key, scope, state).await;
     match &done {
         Ok(_) => db.commit().await.or_fault()?,
         Err(_) => db.roll_back().await,
     }
-    done
+    done.map(Step::Through)
 }
 
-async fn index(db: &Connection, key: &TokenKey, scope: &Key) -> Result<Seq, Error> {
+/// Indexes behind what is indexed; the index is locked.
+async fn index(db: &Connection, key: &TokenKey, scope: &Key, mut state: Indexed) -> Result<Seq, Error> {
     let name: Value<'_> = (&scope.as_str(), Type::TEXT);
-    let mut state = lock(db, &name).await.or_fault()?;
     // A statement of its own, behind the lock: it sees what was erased before.
     let Some(head) = query::head(db, scope).await? else { return Ok(Seq::ZERO) };
     let messages = query::messages(db, scope, state.through, head, MESSAGES_MAX).await?;

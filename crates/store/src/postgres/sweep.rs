@@ -3,7 +3,7 @@
 use super::connect::{Connection, Value};
 use super::fault::{Failure, OrFault};
 use super::rows::column;
-use super::search;
+use super::{purge, search};
 use crate::error::Error;
 use tokio_postgres::types::Type;
 
@@ -42,6 +42,7 @@ async fn step(db: &Connection, scope: &Value<'_>, segment: &Value<'_>) -> Result
     let going: Vec<i64> = db.try_rows(&sql, &key).await?.iter().map(|row| row.get(0)).collect();
     let seqs: Value<'_> = (&going, Type::INT8_ARRAY);
     search::forget(db, scope, &seqs).await?;
+    purge::note(db, scope).await?;
     db.try_rows("DELETE FROM segue_entries WHERE scope = $1 AND seq = ANY($2)", &[scope.clone(), seqs])
         .await?;
     if going.len() as i64 == ENTRIES_MAX {

@@ -1,15 +1,20 @@
 //! Watching commits: read by their positions, announced by LISTEN and NOTIFY, and by polling where that is not to be had.
 //!
+//! A position is the number of a transaction, and the place of the commit in it. Behind a restore into another server the numbers
+//! begin anew, and so the positions have a base (`migrate`) that keeps them going on.
+//!
 //! A transaction becomes visible when it commits, not when it takes its number. So a commit is handed out only once no
 //! transaction with a smaller number can still commit; positions then never skip one. Announcements are sent by a task of
 //! the node and not by the turn: a NOTIFY inside a transaction makes all commits of the database wait for each other.
 
-use super::connect::{Statements, Target, Value};
+use super::connect::Value;
 use super::rows::{column, seq};
-use super::{Shared, connection};
+use super::target::{Statements, Target};
+use super::{Shared, connection, hosts};
 use crate::commits::{Commit, KEPT_MIN, Position};
 use crate::error::Error;
 use futures_util::StreamExt as _;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 use tokio::sync::Notify;
@@ -19,8 +24,12 @@ use tokio_postgres::types::Type;
 /// How often the database is asked for commits of other nodes whose announcement was lost.
 const POLL: Duration = Duration::from_millis(400);
 
-/// How soon it is asked again while a commit is hidden behind an older transaction.
+/// How soon it is asked again while a commit is hidden behind an older transaction, and how often at most in a row.
 const SOON: Duration = Duration::from_millis(5);
+const SOON_MAX: u32 = 400;
+
+/// How many places for commits a transaction has.
+pub(super) const PLACES: i64 = 4_096;
 
 /// How long to wait before the listening connection is made anew.
 const RECONNECT: Duration = Duration::from_secs(1);
@@ -30,13 +39,14 @@ const TRIM_EVERY: Duration = Duration::from_secs(600);
 
 const CHANNEL: &str = "segue_commits";
 
-/// The smallest position that is not safe to read yet.
+/// The smallest position that is not safe to read yet, and the smallest that no transaction has yet. Both without the base.
 const SAFE: &str = "pg_snapshot_xmin(pg_current_snapshot())::text::bigint * 4096";
+const NEXT: &str = "pg_snapshot_xmax(pg_current_snapshot())::text::bigint * 4096";
 
 pub(super) async fn position(shared: &Shared) -> Result<Position, Error> {
     let db = connection(shared).await?;
-    let sql = format!("SELECT coalesce(max(position), 0) FROM segue_commits WHERE position < {SAFE}");
-    let rows = db.rows(&sql, &[]).await?;
+    let sql = format!("SELECT coalesce(max(position), 0) FROM segue_commits WHERE position < $1 + {SAFE}");
+    let rows = db.rows(&sql, &[(&db.position_base, Type::INT8)]).await?;
     let last: i64 = rows.first().map_or(Ok(0), |row| column(row, 0))?;
     Ok(Position(seq(last)?.0))
 }
@@ -44,15 +54,22 @@ pub(super) async fn position(shared: &Shared) -> Result<Position, Error> {
 pub(super) async fn commits(shared: &Shared, after: Position, limit: usize) -> Result<Vec<Commit>, Error> {
     let db = connection(shared).await?;
     let sql = format!(
-        "SELECT position, scope, after, head FROM segue_commits WHERE position > $1 AND position < {SAFE} ORDER BY position LIMIT $2"
+        "SELECT position, scope, after, head FROM segue_commits WHERE position > $1 AND position < $3 + {SAFE}
+         ORDER BY position LIMIT $2"
     );
     let at = i64::try_from(after.0).unwrap_or(i64::MAX);
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-    let values: [Value<'_>; 2] = [(&at, Type::INT8), (&limit, Type::INT8)];
+    let base = db.position_base;
+    let values: [Value<'_>; 3] = [(&at, Type::INT8), (&limit, Type::INT8), (&base, Type::INT8)];
     let rows = db.rows(&sql, &values).await?;
-    let swept = db.rows("SELECT value FROM segue_marks WHERE name = 'commits_swept'", &[]).await?;
-    let swept: i64 = swept.first().map_or(Ok(0), |row| column(row, 0))?;
-    if at < swept {
+    let kept = format!(
+        "SELECT coalesce((SELECT value FROM segue_marks WHERE name = 'commits_swept'), 0), $1 + {NEXT}"
+    );
+    let kept = db.rows(&kept, &[(&base, Type::INT8)]).await?;
+    let swept: i64 = kept.first().map_or(Ok(0), |row| column(row, 0))?;
+    let next: i64 = kept.first().map_or(Ok(i64::MAX), |row| column(row, 1))?;
+    // One from the future was handed out by a server that has lost it since, or was restored to an earlier time.
+    if at < swept || at >= next {
         return Err(Error::Expired { oldest: Position(seq(swept)?.0 + 1) });
     }
     let commit = |row| {
@@ -78,14 +95,22 @@ async fn trim(shared: &Shared) -> Result<(), Error> {
     db.rows(sql, &[(&keep, Type::INT8)]).await.map(drop)
 }
 
+/// How long to wait before the database is asked for news. A commit of this node that is not told yet is hidden behind an older
+/// transaction, and soon it is not; where nobody listens, and where it does not appear (a failover has lost it), nothing is urgent.
+fn pause(listeners: usize, known: Position, ours: Position, asked: u32) -> Duration {
+    match listeners > 0 && ours > known && asked < SOON_MAX {
+        true => SOON,
+        false => POLL,
+    }
+}
+
 /// Tells the position of the newest commit, as long as the store is open.
 pub(super) async fn follow(shared: Weak<Shared>, committed: Arc<Notify>, heard: Arc<Notify>) {
-    let mut ahead = false;
+    let (mut wait, mut asked) = (POLL, 0);
     let mut trimmed = tokio::time::Instant::now();
     loop {
-        let wait = if ahead { SOON } else { POLL };
         tokio::select! {
-            () = committed.notified() => ahead = true,
+            () = committed.notified() => asked = 0,
             () = heard.notified() => {}
             () = tokio::time::sleep(wait) => {}
         }
@@ -96,17 +121,19 @@ pub(super) async fn follow(shared: Weak<Shared>, committed: Arc<Notify>, heard: 
                 tracing::warn!(%error, "old commits could not be deleted");
             }
         }
-        if shared.news.receiver_count() == 0 {
-            continue;
+        let listeners = shared.news.receiver_count();
+        if listeners > 0
+            && let Ok(last) = position(&shared).await
+        {
+            shared.news.send_if_modified(|known| {
+                let is_newer = last > *known;
+                *known = last.max(*known);
+                is_newer
+            });
         }
-        let Ok(last) = position(&shared).await else { continue };
-        let moved = shared.news.send_if_modified(|known| {
-            let is_newer = last > *known;
-            *known = last.max(*known);
-            is_newer
-        });
-        // A commit of ours is visible once everything before it is.
-        ahead &= !moved;
+        let (known, ours) = (*shared.news.borrow(), Position(shared.ours.load(Ordering::Relaxed)));
+        wait = pause(listeners, known, ours, asked);
+        asked += 1;
     }
 }
 
@@ -130,8 +157,7 @@ pub(super) async fn listen(shared: Weak<Shared>, target: Arc<Target>, heard: Arc
         return;
     }
     while shared.strong_count() > 0 {
-        let Ok(tls) = target.tls() else { return };
-        if let Ok((client, mut connection)) = target.config.connect(tls).await {
+        if let Ok((client, mut connection)) = hosts::connect(&target).await {
             let mut messages = futures_util::stream::poll_fn(move |context| connection.poll_message(context));
             let listening = async { client.batch_execute(&format!("LISTEN {CHANNEL}")).await };
             tokio::pin!(listening);
@@ -152,5 +178,19 @@ pub(super) async fn listen(shared: Weak<Shared>, target: Arc<Target>, heard: Arc
             }
         }
         tokio::time::sleep(RECONNECT).await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_database_is_asked_soon_only_while_somebody_waits_for_a_commit_of_ours() {
+        let (old, new) = (Position(1), Position(2));
+        assert_eq!(pause(1, old, new, 0), SOON);
+        assert_eq!(pause(0, old, new, 0), POLL, "nobody listens");
+        assert_eq!(pause(1, new, new, 0), POLL, "it was told, whoever found it");
+        assert_eq!(pause(1, old, new, SOON_MAX), POLL, "it does not appear");
     }
 }

@@ -7,16 +7,17 @@ mod asking;
 mod mixed;
 mod postings;
 mod rank;
-mod sight;
 mod stem;
 mod terms;
 mod token;
+mod visibility;
 
-pub use postings::{POSTINGS_MAX, Posting, Postings, TermPostings};
+pub(crate) use postings::POSTINGS_MAX;
+pub use postings::{Posting, Postings, TermPostings};
 pub use rank::Matches;
-pub use sight::{Reach, Sight};
 pub use terms::{Term, places, share, terms};
 pub use token::TokenKey;
+pub use visibility::{Reach, Visibility};
 
 use crate::error::Error;
 use crate::store::{Log, Store};
@@ -28,7 +29,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 /// How many hits a search gives at most, whatever is asked.
-pub const HITS_MAX: usize = 200;
+pub(crate) const HITS_MAX: usize = 200;
 
 /// How many entries a scan reads at once.
 const PAGE: usize = 1_000;
@@ -39,7 +40,7 @@ pub struct Query {
     /// The words, as a person typed them.
     pub text: String,
     /// Which messages may be found, and whose they are.
-    pub sight: Arc<Sight>,
+    pub visibility: Arc<Visibility>,
     /// How many hits, at most.
     pub limit: usize,
 }
@@ -81,9 +82,9 @@ fn counted(text: &str) -> (HashMap<Term, u32>, u32) {
 ///
 /// The log of a store without an index is scanned, which takes as long as the log is.
 pub async fn find(store: &dyn Store, scope: &Key, query: &Query) -> Result<Vec<Hit>, Error> {
-    let found = matches(store, scope, &query.text, &query.sight).await?;
+    let found = matches(store, scope, &query.text, &query.visibility).await?;
     let mut hits = Vec::new();
-    for ranked in rank::rank(&found, &query.sight, query.limit.min(HITS_MAX)) {
+    for ranked in rank::rank(&found, &query.visibility, query.limit.min(HITS_MAX)) {
         // Someone may have erased it meanwhile.
         if let Some(record) = store.get(scope, ranked.seq).await?
             && said(&record).is_some()
@@ -95,14 +96,19 @@ pub async fn find(store: &dyn Store, scope: &Key, query: &Query) -> Result<Vec<H
 }
 
 /// Weighs the messages of a scope that have words of a query and are in sight.
-pub async fn matches(store: &dyn Store, scope: &Key, text: &str, sight: &Sight) -> Result<Matches, Error> {
+pub async fn matches(
+    store: &dyn Store,
+    scope: &Key,
+    text: &str,
+    visibility: &Visibility,
+) -> Result<Matches, Error> {
     let asked = terms::asked(text);
     let wanted: Vec<Term> = asked.iter().map(|asked| asked.term).collect();
     let postings = match store.search() {
         Some(index) => index.postings(scope, &wanted).await?,
         None => scan(store, scope, &wanted).await?,
     };
-    Ok(rank::matches(&postings, &asked, sight))
+    Ok(rank::matches(&postings, &asked, visibility))
 }
 
 /// Reads where terms stand in the log of a scope, page by page.

@@ -6,7 +6,7 @@ use segue_core::entry::{Record, Seq};
 use segue_core::segment;
 
 /// How many postings of a term are looked at; the newest ones.
-pub const POSTINGS_MAX: usize = 20_000;
+pub(crate) const POSTINGS_MAX: usize = 4_000;
 
 /// A term in a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,7 +15,7 @@ pub struct Posting {
     pub seq: Seq,
     /// Its segment.
     pub segment: segment::Number,
-    /// How often the message has the term.
+    /// How often the message has the term; a store may say 1 where more than [`POSTINGS_MAX`] messages have it.
     pub count: u32,
     /// How many terms the message has.
     pub length: u32,
@@ -26,7 +26,8 @@ pub struct Posting {
 pub struct TermPostings {
     /// How many messages have it.
     pub messages: u64,
-    /// The newest [`POSTINGS_MAX`] of them, in the order of the log.
+    /// The newest of them in the order of the log, at most [`POSTINGS_MAX`]. Of a common term a store may leave those out that no
+    /// rarer term of the query has.
     pub newest: Vec<Posting>,
 }
 

@@ -5,8 +5,8 @@
 
 use super::mixed::Mixed;
 use super::postings::{Posting, Postings, TermPostings};
-use super::sight::Sight;
-use super::terms::Weighed;
+use super::terms::WeightedTerm;
+use super::visibility::Visibility;
 use segue_core::entry::Seq;
 use segue_core::session::Number;
 use std::collections::HashMap;
@@ -52,7 +52,6 @@ pub(super) struct Ranked {
 #[derive(Debug, Default)]
 pub struct Matches {
     terms: usize,
-    whole: f64,
     places: HashMap<Seq, usize, Mixed>,
     messages: Vec<(Seq, Number)>,
     /// One after the other, as many as there are terms for each message.
@@ -60,25 +59,29 @@ pub struct Matches {
 }
 
 impl Matches {
-    fn new(terms: usize, whole: f64) -> Self {
-        Self { terms, whole, ..Self::default() }
+    fn new(terms: usize) -> Self {
+        Self { terms, ..Self::default() }
+    }
+
+    /// Returns how many terms are weighed.
+    pub fn terms(&self) -> usize {
+        self.terms
     }
 
     /// Returns the messages, with whose they are and what each term is worth in them, all terms together at most 1.
-    pub fn iter(&self) -> impl Iterator<Item = (Seq, Number, Vec<f64>)> {
-        let share = |place| self.parts(place).iter().map(|part| part / self.whole).collect();
-        self.messages.iter().enumerate().map(move |(place, (seq, session))| (*seq, *session, share(place)))
+    pub fn iter(&self) -> impl Iterator<Item = (Seq, Number, &[f64])> {
+        self.messages.iter().enumerate().map(|(place, (seq, session))| (*seq, *session, self.parts(place)))
     }
 
     /// Returns where a message is, taking it in if there is room and somebody owns it.
-    fn place(&mut self, posting: Posting, sight: &Sight) -> Option<usize> {
+    fn place(&mut self, posting: Posting, visibility: &Visibility) -> Option<usize> {
         if let Some(place) = self.places.get(&posting.seq) {
             return Some(*place);
         }
         if self.messages.len() >= CANDIDATES_MAX {
             return None;
         }
-        let session = sight.owner(posting.segment, posting.seq)?;
+        let session = visibility.owner(posting.segment, posting.seq)?;
         let place = self.messages.len();
         self.places.insert(posting.seq, place);
         self.messages.push((posting.seq, session));
@@ -116,16 +119,17 @@ impl Matches {
 }
 
 /// Weighs the messages of a scope by the terms of a query. The postings are those of the terms, in their order.
-pub(super) fn matches(postings: &Postings, asked: &[Weighed], sight: &Sight) -> Matches {
+pub(super) fn matches(postings: &Postings, asked: &[WeightedTerm], visibility: &Visibility) -> Matches {
     if postings.messages == 0 {
         return Matches::default();
     }
-    let worth = |(asked, found): (&Weighed, _)| {
+    let worth = |(asked, found): (&WeightedTerm, _)| {
         let found: &TermPostings = found;
         (found, asked.term, asked.weight * rarity(postings.messages, found.messages))
     };
     let mut terms: Vec<_> = asked.iter().zip(&postings.terms).map(worth).collect();
     let whole: f64 = terms.iter().map(|(_, _, worth)| worth).sum();
+    terms.iter_mut().for_each(|(_, _, worth)| *worth /= whole.max(f64::MIN_POSITIVE));
     terms.retain(|(found, ..)| found.messages > 0);
     terms.sort_by_key(|(found, term, _)| (found.messages, *term));
     let average = postings.length as f64 / postings.messages as f64;
@@ -134,7 +138,7 @@ pub(super) fn matches(postings: &Postings, asked: &[Weighed], sight: &Sight) -> 
         let length = 1.0 - LENGTH_SHARE + LENGTH_SHARE * f64::from(posting.length) / average.max(1.0);
         worth * count / (count + SATURATION * length)
     };
-    let mut found = Matches::new(terms.len(), whole);
+    let mut found = Matches::new(terms.len());
     let mut leading = 0;
     for (at, (postings, _, worth)) in terms.iter().enumerate() {
         if found.messages.len() >= CANDIDATES_MAX {
@@ -142,7 +146,7 @@ pub(super) fn matches(postings: &Postings, asked: &[Weighed], sight: &Sight) -> 
         }
         leading = at + 1;
         for posting in postings.newest.iter().rev() {
-            if let Some(place) = found.place(*posting, sight) {
+            if let Some(place) = found.place(*posting, visibility) {
                 found.set(place, at, part(*worth, *posting));
             }
         }
@@ -164,10 +168,10 @@ struct Pooled {
 }
 
 /// Ranks messages by what they and their sessions have of a query, best first.
-pub(super) fn rank(found: &Matches, sight: &Sight, limit: usize) -> Vec<Ranked> {
+pub(super) fn rank(found: &Matches, visibility: &Visibility, limit: usize) -> Vec<Ranked> {
     let mut sessions: HashMap<Number, Pooled, Mixed> = HashMap::default();
     for (place, (_, session)) in found.messages.iter().enumerate() {
-        let fresh = || Pooled { best: vec![0.0; found.terms], recency: sight.recency(*session) };
+        let fresh = || Pooled { best: vec![0.0; found.terms], recency: visibility.recency(*session) };
         let pooled = sessions.entry(*session).or_insert_with(fresh);
         for (best, part) in pooled.best.iter_mut().zip(found.parts(place)) {
             *best = best.max(*part);
@@ -179,7 +183,7 @@ pub(super) fn rank(found: &Matches, sight: &Sight, limit: usize) -> Vec<Ranked> 
         .collect();
     let score = |place: usize, session: Number| {
         let (pooled, recency) = scores.get(&session).copied().unwrap_or((0.0, 1.0));
-        (SESSION_SHARE * pooled + (1.0 - SESSION_SHARE) * found.sum(place)) / found.whole * recency
+        (SESSION_SHARE * pooled + (1.0 - SESSION_SHARE) * found.sum(place)) * recency
     };
     let ranked = found.messages.iter().enumerate();
     let mut ranked: Vec<Ranked> = ranked

@@ -40,7 +40,7 @@ impl Term {
 
 /// A term of a query, and how much it counts.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Weighed {
+pub(super) struct WeightedTerm {
     pub term: Term,
     pub weight: f64,
 }
@@ -132,12 +132,12 @@ fn placed(text: &str) -> impl Iterator<Item = (Range<usize>, Term)> {
 }
 
 /// Cuts a query into terms, each once, with how much it counts.
-pub(super) fn asked(text: &str) -> Vec<Weighed> {
-    let mut asked: Vec<Weighed> = Vec::new();
+pub(super) fn asked(text: &str) -> Vec<WeightedTerm> {
+    let mut asked: Vec<WeightedTerm> = Vec::new();
     let mut add = |text: &str, weight: f64| {
         let term = Term::of(text);
         if asked.len() < ASKED_MAX && !asked.iter().any(|known| known.term == term) {
-            asked.push(Weighed { term, weight });
+            asked.push(WeightedTerm { term, weight });
         }
     };
     for (_, run) in runs(text) {

@@ -1,15 +1,19 @@
 //! Appending: the one transaction of a turn.
 
 use super::commits;
+use super::db::Db;
 use super::fault::OrFault;
 use super::query;
 use super::rows::{self, ScopeId, entry_id, micros, seq_of};
 use super::search;
 use crate::commits::Position;
+use crate::encryption::Bound;
 use crate::error::Error;
 use crate::types::Append;
 use rusqlite::{Connection, OptionalExtension, params};
+use segue_core::digest::Digest;
 use segue_core::entry::{Bytes, Record, Seq};
+use segue_core::scope::Key;
 
 /// What came of an append.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,7 +25,7 @@ pub(super) struct Appended {
 }
 
 /// Writes an append inside the transaction that is open. One that was committed before is not written again.
-pub(super) fn append(db: &Connection, known: Option<ScopeId>, append: &Append) -> Result<Appended, Error> {
+pub(super) fn append(db: &Db, known: Option<ScopeId>, append: &Append) -> Result<Appended, Error> {
     match write(db, known, append) {
         // The transaction may hold a part of it: who calls takes that back.
         Err(refused @ (Error::Conflict { .. } | Error::Duplicate { .. })) => {
@@ -37,7 +41,7 @@ pub(super) fn append(db: &Connection, known: Option<ScopeId>, append: &Append) -
     }
 }
 
-fn write(db: &Connection, known: Option<ScopeId>, append: &Append) -> Result<Appended, Error> {
+fn write(db: &Db, known: Option<ScopeId>, append: &Append) -> Result<Appended, Error> {
     let scope = match known {
         Some(id) if rows::update_scope(db, id, append.prior.head, &append.next)? => {
             refuse_twice(db, id, append)?;
@@ -49,7 +53,7 @@ fn write(db: &Connection, known: Option<ScopeId>, append: &Append) -> Result<App
         return Err(Error::unavailable("the scope's log is full", "start another scope"));
     }
     for record in &append.records {
-        insert(db, scope, record)?;
+        insert(db, scope, append.scope(), record)?;
     }
     discard(db, scope, append)?;
     rows::save_changes(db, scope, &append.prior, &append.next)?;
@@ -59,9 +63,22 @@ fn write(db: &Connection, known: Option<ScopeId>, append: &Append) -> Result<App
             .or_fault()?;
     }
     for seq in &append.erase {
-        let going = query::entry(db, entry_id(scope, *seq))?;
-        search::forget(db, scope, going.as_slice())?;
-        erase(db, entry_id(scope, *seq))?;
+        let id = entry_id(scope, *seq);
+        let hash = match query::entry(db, id) {
+            Ok(going) => {
+                search::forget(db, scope, going.as_slice())?;
+                going.filter(|going| matches!(going.bytes, Bytes::Kept(_))).map(|going| going.body_hash())
+            }
+            // Encrypted bytes that were changed go like any others. What they said is not known, nor what was indexed.
+            Err(Error::Damaged { .. }) => {
+                search::forget_all(db)?;
+                raw_hash(db, id)?
+            }
+            Err(error) => return Err(error),
+        };
+        if let Some(hash) = hash {
+            erase(db, id, hash)?;
+        }
     }
     let position = commits::insert(db, scope, append)?;
     Ok(Appended { scope, position: Some(position) })
@@ -96,14 +113,14 @@ pub(super) fn seen(db: &Connection, scope: ScopeId, id: &str) -> Result<Option<S
     Ok(found.map(seq_of))
 }
 
-fn insert(db: &Connection, scope: ScopeId, record: &Record) -> Result<(), Error> {
+fn insert(db: &Db, scope: ScopeId, key: &Key, record: &Record) -> Result<(), Error> {
     let mut insert = db
         .prepare_cached(
             "INSERT INTO entries (id, segment, at, kind, nth, body, hash) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
         )
         .or_fault()?;
     let (body, hash) = match &record.bytes {
-        Bytes::Kept(text) => (Some(text.as_str()), None),
+        Bytes::Kept(text) => (Some(db.seal(Bound::Entry(key, record.seq), text)?), None),
         Bytes::Erased(hash) => (None, Some(hash.0)),
     };
     let (id, at) = (entry_id(scope, record.seq), micros(record.at));
@@ -141,11 +158,14 @@ fn note_garbage(db: &Connection, scope: ScopeId, number: u32, first: i64, last: 
         .map(drop)
 }
 
-fn erase(db: &Connection, id: i64) -> Result<(), Error> {
-    let mut query = db.prepare_cached("SELECT body FROM entries WHERE id=?1").or_fault()?;
-    let body: Option<Option<String>> = query.query_row([id], |row| row.get(0)).optional().or_fault()?;
-    let Some(Some(body)) = body else { return Ok(()) };
-    let hash = segue_core::digest::Digest::of_body(body.as_bytes());
+/// Hashes a body as it stands in the database.
+fn raw_hash(db: &Connection, id: i64) -> Result<Option<Digest>, Error> {
+    let mut query = db.prepare_cached("SELECT CAST(body AS BLOB) FROM entries WHERE id=?1").or_fault()?;
+    let body: Option<Option<Vec<u8>>> = query.query_row([id], |row| row.get(0)).optional().or_fault()?;
+    Ok(body.flatten().map(|body| Digest::of_body(&body)))
+}
+
+fn erase(db: &Connection, id: i64, hash: Digest) -> Result<(), Error> {
     db.prepare_cached("INSERT OR IGNORE INTO erasing (id) VALUES (?1)")
         .and_then(|mut insert| insert.execute([id]))
         .or_fault()?;
@@ -204,7 +224,7 @@ mod tests {
     #[test]
     fn a_number_that_belongs_to_another_scope_is_not_believed() {
         let folder = tempfile::tempdir().unwrap();
-        let db = open::for_writing(&folder.path().join("segue.db")).unwrap();
+        let db = open::for_writing(&folder.path().join("segue.db"), None).unwrap();
         let (mine, other) = (empty("agent:main:cli:direct:me"), empty("agent:main:cli:direct:you"));
         let (first, others) = (said(&mine, "hello", None), said(&other, "hi", None));
         let my_id = append(&db, None, &first).unwrap().scope;
@@ -222,7 +242,7 @@ mod tests {
     #[test]
     fn x7_a_scope_that_is_known_refuses_twice_and_conflicts_as_one_that_is_not() {
         let folder = tempfile::tempdir().unwrap();
-        let db = open::for_writing(&folder.path().join("segue.db")).unwrap();
+        let db = open::for_writing(&folder.path().join("segue.db"), None).unwrap();
         let mine = empty("agent:main:cli:direct:me");
         let first = said(&mine, "hello", Some("1"));
         let id = append(&db, None, &first).unwrap().scope;
@@ -241,7 +261,7 @@ mod tests {
         #[test]
         fn scopes_are_listed_by_their_clocks(writes in prop::collection::vec((0usize..5, 0i64..12), 1..40)) {
             let folder = tempfile::tempdir().unwrap();
-            let db = open::for_writing(&folder.path().join("segue.db")).unwrap();
+            let db = open::for_writing(&folder.path().join("segue.db"), None).unwrap();
             let mut ids = [None; 5];
             let mut states: Vec<Arc<State>> =
                 (0..5).map(|n| empty(&format!("agent:main:cli:direct:p{n}"))).collect();

@@ -1,13 +1,16 @@
 //! Checks what the fold of a log cannot see: the file itself, its guards, and rows that belong to nothing.
 
+use super::db::Db;
 use super::fault::OrFault;
-use super::{audit_search, commits, open, rows};
+use super::rows::ScopeId;
+use super::{audit_search, commits, in_use, open, pages, query, rows};
 use crate::error::Error;
+use crate::verify;
 use rusqlite::{Connection, Params};
 use segue_core::scope::Key;
 
 /// Checks one scope, or the file as a whole.
-pub(super) fn audit(db: &Connection, scope: Option<&Key>) -> Result<Vec<String>, Error> {
+pub(super) fn audit(db: &Db, scope: Option<&Key>) -> Result<Vec<String>, Error> {
     let _moment = rows::at_one_moment(db)?;
     match scope {
         Some(scope) => audit_scope(db, scope),
@@ -23,7 +26,7 @@ fn count(db: &Connection, sql: &str, values: impl Params) -> Result<i64, Error> 
 const STRAYS: &[(&str, &str)] = &[
     (
         "SELECT count(*) FROM seen JOIN entries ON entries.id = (seen.scope << 32) + seen.seq
-         WHERE seen.scope = ?1 AND body IS NOT NULL AND CASE WHEN json_valid(body)
+         WHERE seen.scope = ?1 AND typeof(body) = 'text' AND CASE WHEN json_valid(body)
          THEN json_extract(body, '$.message_id') IS NOT message_id ELSE 1 END",
         "message ids point to other messages",
     ),
@@ -48,11 +51,20 @@ const STRAYS: &[(&str, &str)] = &[
     ),
 ];
 
-fn audit_scope(db: &Connection, scope: &Key) -> Result<Vec<String>, Error> {
+fn audit_scope(db: &Db, scope: &Key) -> Result<Vec<String>, Error> {
     let Some((id, head)) = rows::find(db, scope)? else { return Ok(Vec::new()) };
     let mut problems = Vec::new();
-    if let Err(damaged @ Error::Damaged { .. }) = rows::load_rows(db, scope) {
-        problems.push(format!("{damaged}; it is set aside, and the log is read instead"));
+    match rows::load_rows(db, scope) {
+        Err(damaged @ Error::Damaged { .. }) => {
+            problems.push(format!("{damaged}; it is set aside, and the log is read instead"));
+        }
+        Ok(Some(state)) => {
+            let strays = pages::strays(db, id, &state)?;
+            if strays > 0 {
+                problems.push(format!("{strays} pages of spans belong to no session"));
+            }
+        }
+        Ok(None) | Err(_) => {}
     }
     let live = count(db, "SELECT count(*) FROM sessions WHERE scope = ?1 AND merged_into IS NULL", [id.0])?;
     let counted = count(db, "SELECT sessions FROM scopes WHERE id = ?1", [id.0])?;
@@ -66,7 +78,29 @@ fn audit_scope(db: &Connection, scope: &Key) -> Result<Vec<String>, Error> {
             problems.push(format!("{strays} {what}"));
         }
     }
+    problems.extend(encrypted_strays(db, id)?);
     Ok(problems)
+}
+
+/// Finds message ids that point to other messages, among those that SQL cannot read.
+fn encrypted_strays(db: &Db, id: ScopeId) -> Result<Option<String>, Error> {
+    let sql = "SELECT seen.message_id, entries.id FROM seen JOIN entries ON entries.id = (seen.scope << 32) + seen.seq
+               WHERE seen.scope = ?1 AND typeof(body) = 'blob'";
+    let mut query = db.prepare(sql).or_fault()?;
+    let mut rows = query.query([id.0]).or_fault()?;
+    let mut strays = 0;
+    while let Some(row) = rows.next().or_fault()? {
+        let (known, entry): (String, i64) = (row.get(0).or_fault()?, row.get(1).or_fault()?);
+        strays += match query::entry(db, entry) {
+            Ok(record) => {
+                let found = record.as_ref().and_then(verify::message_id);
+                u32::from(found.is_none_or(|found| found.0 != known))
+            }
+            Err(Error::Damaged { .. }) => 1,
+            Err(error) => return Err(error),
+        };
+    }
+    Ok((strays > 0).then(|| format!("{strays} message ids point to other messages")))
 }
 
 fn audit_file(db: &Connection) -> Result<Vec<String>, Error> {
@@ -83,6 +117,7 @@ fn audit_file(db: &Connection) -> Result<Vec<String>, Error> {
     for table in [
         "segments",
         "sessions",
+        "span_pages",
         "seen",
         "garbage",
         "boundaries",
@@ -105,6 +140,9 @@ fn audit_file(db: &Connection) -> Result<Vec<String>, Error> {
     }
     problems.extend(commits::audit(db)?);
     problems.extend(audit_search::audit_all(db)?);
+    if in_use::has_missed_log(db)? {
+        problems.push(in_use::LOG_MISSED.to_owned());
+    }
     if count(db, "SELECT count(*) FROM erasing", [])? > 0 {
         problems.push("entries are marked for erasing, and nobody is erasing them".to_owned());
     }

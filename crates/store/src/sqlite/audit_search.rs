@@ -1,5 +1,6 @@
 //! Compares the index for searching with the messages that it was made of.
 
+use super::db::Db;
 use super::fault::OrFault;
 use super::rows::{ScopeId, entry_id};
 use super::{query, search};
@@ -16,7 +17,7 @@ const MESSAGES_MAX: usize = 1_000;
 const WRONG: &str = "the index for searching is not what the messages say";
 
 /// Says what is wrong with the index of a scope.
-pub(super) fn audit(db: &Connection, scope: &Key, id: ScopeId, head: Seq) -> Result<Option<String>, Error> {
+pub(super) fn audit(db: &Db, scope: &Key, id: ScopeId, head: Seq) -> Result<Option<String>, Error> {
     let sound = match is_sound(db, scope, id, head) {
         // What cannot be read is not what was written; the rest of the audit says more.
         Err(Error::Damaged { .. }) => false,
@@ -25,7 +26,7 @@ pub(super) fn audit(db: &Connection, scope: &Key, id: ScopeId, head: Seq) -> Res
     Ok((!sound).then(|| WRONG.to_owned()))
 }
 
-fn is_sound(db: &Connection, scope: &Key, id: ScopeId, head: Seq) -> Result<bool, Error> {
+fn is_sound(db: &Db, scope: &Key, id: ScopeId, head: Seq) -> Result<bool, Error> {
     let Some(indexed) = search::indexed(db, id)? else { return Ok(true) };
     if indexed.through > head {
         return Ok(false);

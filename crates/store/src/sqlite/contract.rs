@@ -1,11 +1,15 @@
 //! The contract of a store, kept by SQLite.
 
-use super::{Sqlite, audit, commits, embeddings, inspect, query, rows, search, values};
+use super::db::{self, Db};
+use super::{Sqlite, audit, commits, embeddings, inspect, postings, query, rows, search, values};
 use crate::commits::{Commit, Position};
+use crate::encryption::{Status, Vault};
 use crate::error::Error;
 use crate::leases::Leased;
 use crate::search::{Postings, Term};
-use crate::store::{Catalog, Embeddings, Leases, Log, Maintenance, Purged, Search, Store, Values, Watch};
+use crate::store::{
+    Catalog, Embeddings, Encryption, Leases, Log, Maintenance, Purged, Search, Store, Values, Watch,
+};
 use crate::types::{Append, AppendId, Embedding, Page, Reading, ScopePage, Subject};
 use crate::values::Value;
 use crate::verify::Report;
@@ -28,6 +32,21 @@ impl Store for Sqlite {
 
     fn embeddings(&self) -> Option<&dyn Embeddings> {
         Some(self)
+    }
+
+    fn encryption(&self) -> Option<&dyn Encryption> {
+        Some(self)
+    }
+}
+
+#[async_trait]
+impl Encryption for Sqlite {
+    async fn status(&self) -> Result<Status, Error> {
+        self.query(|db| Vault::status(db::document(db)?.as_deref())).await
+    }
+
+    async fn rotate(&self) -> Result<Status, Error> {
+        self.write(|db| db.rotate()).await
     }
 }
 
@@ -65,9 +84,29 @@ impl Log for Sqlite {
         self.query(move |db| query::seen(db, &scope, &id)).await
     }
 
+    async fn ids(
+        &self,
+        scope: &Key,
+        after: Option<&MessageId>,
+        limit: usize,
+    ) -> Result<Vec<(MessageId, Seq)>, Error> {
+        let (scope, after) = (scope.clone(), after.cloned());
+        self.query(move |db| query::ids(db, &scope, after.as_ref(), limit)).await
+    }
+
+    async fn keep_ids(&self, scope: &Key, ids: Vec<(MessageId, Seq)>) -> Result<(), Error> {
+        let scope = scope.clone();
+        self.write(move |db| query::keep_ids(db, &scope, &ids)).await
+    }
+
     async fn get(&self, scope: &Key, seq: Seq) -> Result<Option<Record>, Error> {
         let scope = scope.clone();
         self.query(move |db| query::get(db, &scope, seq)).await
+    }
+
+    async fn get_many(&self, scope: &Key, seqs: &[Seq]) -> Result<Vec<Option<Record>>, Error> {
+        let (scope, seqs) = (scope.clone(), seqs.to_vec());
+        self.query(move |db| seqs.iter().map(|seq| query::get(db, &scope, *seq)).collect()).await
     }
 
     async fn read(&self, scope: &Key, reading: &Reading) -> Result<Vec<Record>, Error> {
@@ -117,7 +156,7 @@ impl Search for Sqlite {
             }
         }
         let (scope, terms) = (scope.clone(), terms.to_vec());
-        self.query(move |db| search::postings(db, &scope, &terms)).await
+        self.query(move |db| postings::postings(db, &scope, &terms)).await
     }
 }
 
@@ -135,7 +174,7 @@ impl Embeddings for Sqlite {
 
     async fn put(&self, scope: &Key, head: Seq, embeddings: Vec<Embedding>) -> Result<(), Error> {
         let scope = scope.clone();
-        let put = move |db: &mut rusqlite::Connection| embeddings::put(db, &scope, head, &embeddings);
+        let put = move |db: &mut Db| embeddings::put(db, &scope, head, &embeddings);
         self.write(put).await
     }
 }
@@ -170,7 +209,7 @@ impl Maintenance for Sqlite {
 #[async_trait]
 impl Watch for Sqlite {
     async fn position(&self) -> Result<Position, Error> {
-        self.query(commits::last).await
+        self.query(|db| commits::last(db)).await
     }
 
     async fn commits(&self, after: Position, limit: usize) -> Result<Vec<Commit>, Error> {

@@ -3,6 +3,10 @@
 use crate::error::Error;
 use rusqlite::ErrorCode;
 
+/// What to do about a disk that fails.
+pub(super) const DISK: &str =
+    "it may be full, or cannot be written: look at it and try again; nothing that was kept is lost";
+
 /// Tells what an error of SQLite means for the caller.
 pub(super) fn fault(error: rusqlite::Error) -> Error {
     let code = error.sqlite_error_code();
@@ -13,6 +17,8 @@ pub(super) fn fault(error: rusqlite::Error) -> Error {
             "the disk is full, nothing was written",
             "free some space and send the message again",
         ),
+        // SQLite says "disk I/O error", also where the disk is full.
+        Some(ErrorCode::SystemIoFailure) => Error::unavailable(format!("the disk failed: {error}"), DISK),
         Some(ErrorCode::ReadOnly) => {
             Error::unavailable("the database cannot be written", "check the rights of its file and folder")
         }
@@ -26,6 +32,11 @@ pub(super) fn fault(error: rusqlite::Error) -> Error {
             rusqlite::Error::FromSqlConversionFailure(..)
             | rusqlite::Error::InvalidColumnType(..)
             | rusqlite::Error::IntegralValueOutOfRange(..) => Error::damaged(what, error),
+            // A trigger of ours: another program has turned encryption on meanwhile.
+            other if other.to_string().contains("segue: the store is encrypted") => Error::Locked {
+                what: "the store".into(),
+                why: "it was encrypted after this program had opened it: give this program the key and restart it".into(),
+            },
             other => Error::unavailable(what, other),
         },
     }

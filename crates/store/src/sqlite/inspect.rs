@@ -1,9 +1,9 @@
 //! Checking a scope in one transaction.
 
+use super::db::Db;
 use super::{audit, query, rows};
 use crate::error::Error;
 use crate::verify::{self, Report, Snapshot};
-use rusqlite::Connection;
 use segue_core::entry::{Record, Seq};
 use segue_core::message::MessageId;
 use segue_core::scope::Key;
@@ -12,12 +12,12 @@ use std::sync::Arc;
 
 /// A scope in a transaction.
 struct Moment<'a> {
-    db: &'a Connection,
+    db: &'a Db,
     scope: &'a Key,
 }
 
 /// Checks a scope: state, log and rows are of one moment.
-pub(super) fn inspect(db: &Connection, scope: &Key) -> Result<Report, Error> {
+pub(super) fn inspect(db: &Db, scope: &Key) -> Result<Report, Error> {
     let _moment = rows::at_one_moment(db)?;
     verify::inspect(&mut Moment { db, scope }, scope)
 }

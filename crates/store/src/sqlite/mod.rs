@@ -8,22 +8,28 @@ mod audit;
 mod audit_search;
 mod commits;
 mod contract;
+mod db;
 mod embeddings;
 mod fault;
+mod in_use;
 mod inspect;
 mod open;
+mod pages;
+mod postings;
 mod purge;
 mod query;
 mod rows;
 mod search;
 mod sweep;
+mod upkeep;
 mod values;
 mod watcher;
 mod write_connection;
 mod writer;
 
+use crate::encryption::{MasterKeys, Vault};
 use crate::error::Error;
-use rusqlite::Connection;
+use db::Db;
 use segue_core::entry::Seq;
 use segue_core::scope::Key;
 use std::path::{Path, PathBuf};
@@ -52,15 +58,16 @@ pub struct Sqlite {
 #[derive(Debug)]
 struct Readers {
     path: PathBuf,
-    idle: Mutex<Vec<Connection>>,
+    vault: Arc<Vault>,
+    idle: Mutex<Vec<Db>>,
 }
 
 impl Readers {
-    fn read<T>(&self, query: impl FnOnce(&Connection) -> Result<T, Error>) -> Result<T, Error> {
+    fn read<T>(&self, query: impl FnOnce(&Db) -> Result<T, Error>) -> Result<T, Error> {
         let idle = self.idle().pop();
         let connection = match idle {
             Some(connection) => connection,
-            None => open::for_reading(&self.path)?,
+            None => open::for_reading(&self.path, &self.vault)?,
         };
         let answer = query(&connection);
         let mut idle = self.idle();
@@ -70,7 +77,7 @@ impl Readers {
         answer
     }
 
-    fn idle(&self) -> MutexGuard<'_, Vec<Connection>> {
+    fn idle(&self) -> MutexGuard<'_, Vec<Db>> {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -84,17 +91,25 @@ impl Sqlite {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn open(path: &Path) -> Result<Self, Error> {
-        let connection = open::for_writing(path)?;
+        Self::open_with(path, None)
+    }
+
+    /// Opens a database that is encrypted, or is from now on, with its master key; without one, a plain database.
+    ///
+    /// [`Error::Locked`] if the database is encrypted and the right key is not given.
+    pub fn open_with(path: &Path, masters: Option<&MasterKeys>) -> Result<Self, Error> {
+        let connection = open::for_writing(path, masters)?;
+        let vault = Arc::clone(connection.vault());
         let watcher = Watcher::new(path.to_owned(), commits::last(&connection)?);
         let writer = Writer::start(WriteConnection::new(connection, watcher.news()))?;
-        let readers = Readers { path: path.to_owned(), idle: Mutex::default() };
+        let readers = Readers { path: path.to_owned(), vault, idle: Mutex::default() };
         Ok(Self { readers: Arc::new(readers), watcher, writer })
     }
 
     /// Runs a query on a reading connection, off the async threads.
     async fn query<T: Send + 'static>(
         &self,
-        query: impl FnOnce(&Connection) -> Result<T, Error> + Send + 'static,
+        query: impl FnOnce(&Db) -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Error> {
         let readers = self.readers.clone();
         let joined = tokio::task::spawn_blocking(move || readers.read(query)).await;
@@ -104,7 +119,7 @@ impl Sqlite {
     /// Writes beside the log, on the writer thread.
     async fn write<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&mut Connection) -> Result<T, Error> + Send + 'static,
+        work: impl FnOnce(&mut Db) -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Error> {
         self.writer
             .run(|connection| {

@@ -1,11 +1,15 @@
 //! Opening a database: durability, format, migrations.
 
+use super::db::Db;
 use super::fault::OrFault;
+use super::{in_use, upkeep};
+use crate::encryption::{MasterKeys, Vault};
 use crate::error::Error;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
 use std::io;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// `Segu`, in the file's header, so that other programs can tell whose it is.
@@ -36,11 +40,16 @@ const MIGRATIONS: &[&str] = &[
     include_str!("fts.sql"),
     include_str!("archived.sql"),
     include_str!("purges.sql"),
+    include_str!("in_use.sql"),
+    include_str!("encryption.sql"),
+    include_str!("pages.sql"),
+    include_str!("upkeep.sql"),
 ];
 
-/// Opens the database for the one writer, bringing it to the newest format.
-pub(super) fn for_writing(path: &Path) -> Result<Connection, Error> {
+/// Opens the database for the one writer, bringing it to the newest format, and its keys.
+pub(super) fn for_writing(path: &Path, masters: Option<&MasterKeys>) -> Result<Db, Error> {
     make_private(path)?;
+    let misses_its_log = in_use::misses_its_log(path);
     let mut db = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE)?;
     // Before anything is written: a file of another program is left alone.
     check_owner(&db, path)?;
@@ -51,6 +60,11 @@ pub(super) fn for_writing(path: &Path) -> Result<Connection, Error> {
     // The writer checkpoints after it has answered, so that no turn waits for it.
     db.pragma_update(None, "wal_autocheckpoint", 0).or_fault()?;
     migrate(&mut db)?;
+    if misses_its_log {
+        in_use::note_missed_log(&db)?;
+    }
+    let db = Db::unlock(db, masters)?;
+    upkeep::settle(&db)?;
     Ok(db)
 }
 
@@ -80,8 +94,23 @@ fn use_wal(db: &Connection) -> Result<(), Error> {
 }
 
 /// Opens the database for reading.
-pub(super) fn for_reading(path: &Path) -> Result<Connection, Error> {
-    connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)
+pub(super) fn for_reading(path: &Path, vault: &Arc<Vault>) -> Result<Db, Error> {
+    Ok(Db::new(connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?, Arc::clone(vault)))
+}
+
+/// Opens the file as it is, without locks and without its log: for a look at what the file alone holds.
+pub(super) fn unlocked(path: &Path) -> Result<Connection, Error> {
+    let mut url = String::from("file:");
+    for byte in path.as_os_str().as_encoded_bytes() {
+        match byte {
+            b'/' | b'.' | b'-' | b'_' | b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' => {
+                url.push(char::from(*byte))
+            }
+            byte => url.push_str(&format!("%{byte:02x}")),
+        }
+    }
+    url.push_str("?immutable=1");
+    connect(Path::new(&url), OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI)
 }
 
 /// Makes a new database in memory, to compare with.
@@ -159,7 +188,7 @@ mod tests {
         let (kinds, format) = (Kind::ALL.len(), MIGRATIONS.len());
         assert_eq!(
             (kinds, format),
-            (36, 13),
+            (36, 17),
             "a new kind needs a new step in MIGRATIONS; then change both here"
         );
     }

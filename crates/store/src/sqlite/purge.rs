@@ -58,7 +58,7 @@ mod tests {
     const TEXT: &str = "what was erased";
 
     fn connection(path: &Path) -> WriteConnection {
-        let db = open::for_writing(path).unwrap();
+        let db = open::for_writing(path, None).unwrap();
         // Nobody waits in a test.
         db.busy_timeout(Duration::ZERO).unwrap();
         WriteConnection::new(db, Arc::new(watch::Sender::new(crate::Position(0))))
@@ -85,7 +85,7 @@ mod tests {
         let path = folder.path().join("segue.db");
         let mut writer = connection(&path);
         writer.db.execute("INSERT INTO entries VALUES (2, 1, 0, 1, 1, 'kept', NULL)", []).unwrap();
-        let reader = open::for_reading(&path).unwrap();
+        let reader = open::for_reading(&path, &crate::encryption::Vault::off()).unwrap();
         reader.execute_batch("BEGIN; SELECT count(*) FROM entries").unwrap();
         erase(&writer.db);
         let purged = writer.purge().unwrap();

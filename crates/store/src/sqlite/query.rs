@@ -1,10 +1,13 @@
 //! Reading the log.
 
 use super::append;
+use super::db::Db;
 use super::fault::{OrFault, fault};
 use super::rows::{self, ScopeId, digest, entry_id, seq_of, small, timestamp};
+use crate::encryption::Bound;
 use crate::error::Error;
-use crate::types::{Filter, Page, Reading, ScopePage, ScopeRow, Take};
+use crate::types::{Filter, Page, Reading, ScopeOrder, ScopePage, ScopeRow, Take};
+use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use segue_core::entry::{Bytes, Kind, Record, Seq};
 use segue_core::message::MessageId;
@@ -16,7 +19,8 @@ use std::path::Path;
 
 const COLUMNS: &str = "id, segment, at, kind, nth, body, hash";
 
-fn record(row: &Row<'_>) -> Result<Record, Error> {
+/// Reads a row. `scope` keeps the key of the last one: an encrypted body is bound to it.
+fn record(db: &Db, row: &Row<'_>, scope: &mut Option<(ScopeId, Key)>) -> Result<Record, Error> {
     let int = |at: usize| row.get::<_, i64>(at).map_err(fault);
     let seq = seq_of(int(0)?);
     let code = int(3)?;
@@ -25,7 +29,26 @@ fn record(row: &Row<'_>) -> Result<Record, Error> {
     // other one came later.
     let unknown = || format!("unknown kind {code}; if a newer Segue writes here too, use that one");
     let kind = kind.ok_or_else(|| Error::damaged(format!("entry {seq}"), unknown()))?;
-    let body: Option<String> = row.get(5).map_err(fault)?;
+    let body = match row.get_ref(5).map_err(fault)? {
+        ValueRef::Text(text) => Some(
+            std::str::from_utf8(text)
+                .map_err(|error| Error::damaged(format!("entry {seq}"), error))?
+                .to_owned(),
+        ),
+        sealed @ ValueRef::Blob(_) => {
+            let id = ScopeId(int(0)? >> 32);
+            let key = match scope.take() {
+                Some((of, key)) if of == id => key,
+                _ => rows::key(db, id)?,
+            };
+            let (_, key) = scope.insert((id, key));
+            db.unseal(Bound::Entry(key, seq), sealed)?
+        }
+        ValueRef::Null => None,
+        _ => {
+            return Err(Error::damaged(format!("entry {seq}"), "there is a number in the place of its body"));
+        }
+    };
     let hash: Option<Vec<u8>> = row.get(6).map_err(fault)?;
     let bytes = match (body, hash) {
         (Some(text), None) => Bytes::Kept(text),
@@ -48,12 +71,12 @@ fn record(row: &Row<'_>) -> Result<Record, Error> {
     })
 }
 
-fn records(db: &Connection, sql: &str, values: impl rusqlite::Params) -> Result<Vec<Record>, Error> {
+fn records(db: &Db, sql: &str, values: impl rusqlite::Params) -> Result<Vec<Record>, Error> {
     let mut query = db.prepare_cached(sql).or_fault()?;
     let mut rows = query.query(values).or_fault()?;
-    let mut found = Vec::new();
+    let (mut found, mut scope) = (Vec::new(), None);
     while let Some(row) = rows.next().or_fault()? {
-        found.push(record(row)?);
+        found.push(record(db, row, &mut scope)?);
     }
     Ok(found)
 }
@@ -65,20 +88,53 @@ pub(super) fn seen(db: &Connection, scope: &Key, id: &MessageId) -> Result<Optio
     }
 }
 
-pub(super) fn get(db: &Connection, scope: &Key, seq: Seq) -> Result<Option<Record>, Error> {
+pub(super) fn ids(
+    db: &Connection,
+    scope: &Key,
+    after: Option<&MessageId>,
+    limit: usize,
+) -> Result<Vec<(MessageId, Seq)>, Error> {
+    let Some((scope, _)) = rows::find(db, scope)? else { return Ok(Vec::new()) };
+    let sql = "SELECT message_id, seq FROM seen WHERE scope = ?1 AND (?2 IS NULL OR message_id > ?2)
+               ORDER BY message_id LIMIT ?3";
+    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    let mut query = db.prepare_cached(sql).or_fault()?;
+    let mut rows = query.query(params![scope.0, after.map(|id| &id.0), limit]).or_fault()?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next().or_fault()? {
+        found.push((MessageId(row.get(0).or_fault()?), seq_of(row.get(1).or_fault()?)));
+    }
+    Ok(found)
+}
+
+pub(super) fn keep_ids(db: &mut Connection, scope: &Key, ids: &[(MessageId, Seq)]) -> Result<(), Error> {
+    let Some((scope, _)) = rows::find(db, scope)? else { return Ok(()) };
+    let transaction = db.transaction().or_fault()?;
+    let sql = "INSERT OR IGNORE INTO seen (scope, message_id, seq) VALUES (?1, ?2, ?3)";
+    for (id, seq) in ids {
+        transaction
+            .prepare_cached(sql)
+            .or_fault()?
+            .execute(params![scope.0, id.0, seq.0 as i64])
+            .or_fault()?;
+    }
+    transaction.commit().or_fault()
+}
+
+pub(super) fn get(db: &Db, scope: &Key, seq: Seq) -> Result<Option<Record>, Error> {
     let Some((scope, _)) = rows::find(db, scope)? else { return Ok(None) };
     entry(db, entry_id(scope, seq))
 }
 
 /// Reads one entry by its number in the database.
-pub(super) fn entry(db: &Connection, id: i64) -> Result<Option<Record>, Error> {
+pub(super) fn entry(db: &Db, id: i64) -> Result<Option<Record>, Error> {
     let sql = format!("SELECT {COLUMNS} FROM entries WHERE id = ?1");
     Ok(records(db, &sql, [id])?.pop())
 }
 
 /// Reads messages of a scope behind an entry and up to another, in order.
 pub(super) fn messages(
-    db: &Connection,
+    db: &Db,
     scope: ScopeId,
     after: Seq,
     through: Seq,
@@ -93,7 +149,7 @@ pub(super) fn messages(
 
 /// Reads what a segment holds between two entries and what goes with it, in order.
 pub(super) fn of_segment(
-    db: &Connection,
+    db: &Db,
     first: i64,
     last: i64,
     segment: i64,
@@ -106,7 +162,7 @@ pub(super) fn of_segment(
     records(db, &sql, params![first, last, segment, limit])
 }
 
-pub(super) fn tail(db: &Connection, scope: &Key, after: Seq, limit: usize) -> Result<Vec<Record>, Error> {
+pub(super) fn tail(db: &Db, scope: &Key, after: Seq, limit: usize) -> Result<Vec<Record>, Error> {
     let Some((scope, _)) = rows::find(db, scope)? else { return Ok(Vec::new()) };
     let sql = format!("SELECT {COLUMNS} FROM entries WHERE id > ?1 AND id <= ?2 ORDER BY id LIMIT ?3");
     let last = entry_id(scope, Seq(u64::MAX));
@@ -114,40 +170,26 @@ pub(super) fn tail(db: &Connection, scope: &Key, after: Seq, limit: usize) -> Re
 }
 
 /// Reads entries of a view, in order: span by span from the wanted end, until there are enough.
-pub(super) fn read(db: &Connection, scope: &Key, reading: &Reading) -> Result<Vec<Record>, Error> {
+pub(super) fn read(db: &Db, scope: &Key, reading: &Reading) -> Result<Vec<Record>, Error> {
     let Some((scope, _)) = rows::find(db, scope)? else { return Ok(Vec::new()) };
-    let mut spans: Vec<&Span> = reading.view.iter().collect();
-    let (limit, order) = match reading.take {
-        Take::Newest(limit) => (limit, "DESC"),
-        Take::Oldest(limit) => (limit, "ASC"),
+    let order = match reading.take {
+        Take::Newest(_) => "DESC",
+        Take::Oldest(_) => "ASC",
     };
-    // Nearer to the wanted end comes first, for spans and for entries.
-    let nearer = |a: Seq, b: Seq| match reading.take {
-        Take::Newest(_) => b.cmp(&a),
-        Take::Oldest(_) => a.cmp(&b),
-    };
-    let near_end = |span: &Span| match reading.take {
-        Take::Newest(_) => span.last,
-        Take::Oldest(_) => span.first,
-    };
-    spans.sort_by(|a, b| nearer(near_end(a), near_end(b)));
     let mut taken: Vec<Record> = Vec::new();
-    for span in spans {
-        // Spans may overlap in the log, so a full hand counts only if all of it is nearer than this span.
-        let is_full = taken.len() >= limit;
-        if is_full && taken.last().is_some_and(|last| nearer(last.seq, near_end(span)).is_lt()) {
+    for span in reading.nearest_spans() {
+        if reading.is_served(&taken, span) {
             break;
         }
-        taken.extend(read_span(db, scope, span, reading.filter, limit, order)?);
-        taken.sort_by(|a, b| nearer(a.seq, b.seq));
-        taken.truncate(limit);
+        let read = read_span(db, scope, span, reading.filter, reading.limit(), order)?;
+        reading.add(&mut taken, read);
     }
     taken.sort_by_key(|record| record.seq);
     Ok(taken)
 }
 
 fn read_span(
-    db: &Connection,
+    db: &Db,
     scope: ScopeId,
     span: &Span,
     filter: Filter,
@@ -188,12 +230,20 @@ pub(super) fn count_before(
     segments.iter().map(count).collect()
 }
 
+const SCOPES_BY_TIME: &str = "SELECT key, open_session, sessions, messages, updated_at FROM scopes
+     WHERE updated_at <= ?1 AND (updated_at < ?1 OR key > ?2) ORDER BY updated_at DESC, key LIMIT ?3";
+const SCOPES_BY_KEY: &str = "SELECT key, open_session, sessions, messages, updated_at FROM scopes
+     WHERE key > ?2 AND updated_at <= ?1 ORDER BY key LIMIT ?3";
+
 pub(super) fn scopes(db: &Connection, page: &Page) -> Result<ScopePage, Error> {
-    let sql = "SELECT key, open_session, sessions, messages, updated_at FROM scopes
-         WHERE updated_at <= ?1 AND (updated_at < ?1 OR key > ?2) ORDER BY updated_at DESC, key LIMIT ?3";
-    let (clock, key) = match &page.after {
-        Some(cursor) => cursor.parse()?,
-        None => (i64::MAX, ""),
+    let (sql, clock, key) = match (page.order, &page.after) {
+        (ScopeOrder::Newest, Some(cursor)) => {
+            let (clock, key) = cursor.parse()?;
+            (SCOPES_BY_TIME, clock, key)
+        }
+        (ScopeOrder::Newest, None) => (SCOPES_BY_TIME, i64::MAX, ""),
+        (ScopeOrder::Key, Some(cursor)) => (SCOPES_BY_KEY, i64::MAX, cursor.0.as_str()),
+        (ScopeOrder::Key, None) => (SCOPES_BY_KEY, i64::MAX, ""),
     };
     let mut query = db.prepare_cached(sql).or_fault()?;
     // One more, to tell whether there is a next page.
@@ -211,7 +261,7 @@ pub(super) fn scopes(db: &Connection, page: &Page) -> Result<ScopePage, Error> {
             updated_at: timestamp(row.get(4).or_fault()?)?,
         });
     }
-    Ok(ScopePage::of(found, page.limit))
+    Ok(ScopePage::of(found, page))
 }
 
 /// Writes a consistent copy of the database to a new file.

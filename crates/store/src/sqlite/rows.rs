@@ -1,7 +1,10 @@
 //! The state of a scope as rows: what is folded from the log, for reading without folding.
 
+use super::db::Db;
 use super::fault::{OrFault, fault};
+use super::pages::{self, Pages};
 use super::query;
+use crate::encryption::Bound;
 use crate::error::Error;
 use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, params, params_from_iter};
@@ -12,7 +15,7 @@ use segue_core::evolve::evolve;
 use segue_core::pins::Pins;
 use segue_core::scope::Key;
 use segue_core::segment;
-use segue_core::session::{Id, Number, Origin, Session, Status, Title};
+use segue_core::session::{Id, Number, Origin, Session, Status, Title, Upkeep};
 use segue_core::state::State;
 use std::sync::Arc;
 
@@ -46,11 +49,11 @@ pub(super) fn digest(bytes: &[u8]) -> Result<Digest, Error> {
     Ok(Digest(bytes))
 }
 
-fn json<T: serde::Serialize>(value: &T) -> Result<String, Error> {
+pub(super) fn json<T: serde::Serialize>(value: &T) -> Result<String, Error> {
     serde_json::to_string(value).map_err(|error| Error::unavailable("writing a row", error))
 }
 
-fn parse<T: serde::de::DeserializeOwned>(what: &str, text: &str) -> Result<T, Error> {
+pub(super) fn parse<T: serde::de::DeserializeOwned>(what: &str, text: &str) -> Result<T, Error> {
     serde_json::from_str(text).map_err(|error| Error::damaged(what, error))
 }
 
@@ -126,7 +129,7 @@ pub(super) fn insert_scope(db: &Connection, state: &State) -> Result<ScopeId, Er
 }
 
 /// Writes the rows that differ between two states; an ordinary message changes none of them.
-pub(super) fn save_changes(db: &Connection, scope: ScopeId, old: &State, new: &State) -> Result<(), Error> {
+pub(super) fn save_changes(db: &Db, scope: ScopeId, old: &State, new: &State) -> Result<(), Error> {
     if !Arc::ptr_eq(&old.segments, &new.segments) {
         for (number, sealed) in
             new.segments.unshared(&old.segments).filter(|(n, _)| !old.segments.contains_key(n))
@@ -138,9 +141,11 @@ pub(super) fn save_changes(db: &Connection, scope: ScopeId, old: &State, new: &S
         for (number, session) in new.sessions.unshared(&old.sessions) {
             let before = old.sessions.get(number);
             if before.is_none_or(|before| !Arc::ptr_eq(before, session) && before != session) {
-                save_session(db, scope, *number, session)?;
+                pages::save(db, scope, &session.spans)?;
+                save_session(db, scope, &new.scope, *number, session)?;
             }
         }
+        pages::forget(db, scope, old, new)?;
         let gone = old.sessions.unshared(&new.sessions).map(|(number, _)| number);
         for number in gone.filter(|n| !new.sessions.contains_key(n)) {
             db.prepare_cached("DELETE FROM sessions WHERE scope=?1 AND number=?2")
@@ -154,8 +159,10 @@ pub(super) fn save_changes(db: &Connection, scope: ScopeId, old: &State, new: &S
             .or_fault()?;
     }
     if !Arc::ptr_eq(&old.extras, &new.extras) && old.extras != new.extras {
+        let extras = json(new.extras.as_ref())?;
+        let extras = db.seal(Bound::Extras(&new.scope), &extras)?;
         db.prepare_cached("INSERT OR REPLACE INTO standing (scope, mind) VALUES (?1, ?2)")
-            .and_then(|mut put| put.execute(params![scope.0, json(new.extras.as_ref()).ok()]))
+            .and_then(|mut put| put.execute(params![scope.0, extras]))
             .or_fault()?;
     }
     Ok(())
@@ -182,12 +189,12 @@ fn insert_segment(
 /// What stands in `merged_into` of an archived session: no session has this number.
 const ARCHIVED: u32 = 0;
 
-fn save_session(db: &Connection, scope: ScopeId, number: Number, session: &Session) -> Result<(), Error> {
+fn save_session(db: &Db, scope: ScopeId, key: &Key, number: Number, session: &Session) -> Result<(), Error> {
     let mut put = db
         .prepare_cached(
             "INSERT OR REPLACE INTO sessions (scope, number, id, parent, origin, merged_into, title,
-             title_entries, spans, created_at, updated_at, pins)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+             title_entries, spans, created_at, updated_at, pins, upkeep)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
         )
         .or_fault()?;
     let merged_into = match session.status {
@@ -196,6 +203,11 @@ fn save_session(db: &Connection, scope: ScopeId, number: Number, session: &Sessi
         Status::Merged { into } => Some(into.0),
     };
     let pins = if session.pins == Pins::default() { None } else { Some(json(&session.pins)?) };
+    let pins = pins.as_deref().map(|pins| db.seal(Bound::Session(key, number), pins)).transpose()?;
+    // Numbers of entries, and no words.
+    let upkeep = if session.upkeep == Upkeep::default() { None } else { Some(json(&session.upkeep)?) };
+    let title = session.title.as_ref().map(|title| db.seal(Bound::Title(key, number), title.as_str()));
+    let title = title.transpose()?;
     put.execute(params![
         scope.0,
         number.0,
@@ -203,12 +215,13 @@ fn save_session(db: &Connection, scope: ScopeId, number: Number, session: &Sessi
         session.parent.map(|n| n.0),
         json(&session.origin)?,
         merged_into,
-        session.title.as_ref().map(Title::as_str),
+        title,
         json(&session.title_entries)?,
-        json(&session.spans)?,
+        json(&pages::Row::of(&session.spans))?,
         micros(session.created_at),
         micros(session.updated_at),
         pins,
+        upkeep,
     ])
     .or_fault()
     .map(drop)
@@ -216,7 +229,7 @@ fn save_session(db: &Connection, scope: ScopeId, number: Number, session: &Sessi
 
 /// Loads the state of a scope from its rows; if one of them cannot be read, from the log, which is the truth (L-10).
 /// The row stays as it is until it is written the next time, and `segue verify` tells of it.
-pub(super) fn load(db: &Connection, scope: &Key) -> Result<Option<Arc<State>>, Error> {
+pub(super) fn load(db: &Db, scope: &Key) -> Result<Option<Arc<State>>, Error> {
     match load_rows(db, scope) {
         Err(damaged @ Error::Damaged { .. }) => match refold(db, scope) {
             Ok(state) => {
@@ -236,7 +249,7 @@ pub(super) fn at_one_moment(db: &Connection) -> Result<Option<Transaction<'_>>, 
 }
 
 /// Folds the whole log of a scope.
-fn refold(db: &Connection, scope: &Key) -> Result<Option<Arc<State>>, Error> {
+fn refold(db: &Db, scope: &Key) -> Result<Option<Arc<State>>, Error> {
     let _moment = at_one_moment(db)?;
     let Some((_, head)) = find(db, scope)? else { return Ok(None) };
     let mut state = State::empty(scope.clone());
@@ -258,7 +271,7 @@ fn refold(db: &Connection, scope: &Key) -> Result<Option<Arc<State>>, Error> {
 }
 
 /// Loads the state of a scope from its rows.
-pub(super) fn load_rows(db: &Connection, scope: &Key) -> Result<Option<Arc<State>>, Error> {
+pub(super) fn load_rows(db: &Db, scope: &Key) -> Result<Option<Arc<State>>, Error> {
     let _moment = at_one_moment(db)?;
     let Some((id, _)) = find(db, scope)? else { return Ok(None) };
     let mut state = State::empty(scope.clone());
@@ -275,11 +288,12 @@ pub(super) fn load_rows(db: &Connection, scope: &Key) -> Result<Option<Arc<State
         let (number, sealed) = load_segment(row)?;
         segments.insert(number, sealed);
     }
+    let pages = Pages::load(db, id)?;
     let mut query = db.prepare_cached("SELECT * FROM sessions WHERE scope=?1").or_fault()?;
     let mut rows = query.query([id.0]).or_fault()?;
     let sessions = Arc::make_mut(&mut state.sessions);
     while let Some(row) = rows.next().or_fault()? {
-        let (number, session) = load_session(row)?;
+        let (number, session) = load_session(db, scope, row, &pages)?;
         sessions.insert(number, Arc::new(session));
     }
     let mut query = db.prepare_cached("SELECT list FROM boundaries WHERE scope=?1").or_fault()?;
@@ -288,8 +302,10 @@ pub(super) fn load_rows(db: &Connection, scope: &Key) -> Result<Option<Arc<State
         state.boundaries = Arc::new(parse("the list of boundaries", &list)?);
     }
     let mut query = db.prepare_cached("SELECT mind FROM standing WHERE scope=?1").or_fault()?;
-    let mind: Option<String> = query.query_row([id.0], |row| row.get(0)).optional().or_fault()?;
-    if let Some(mind) = mind {
+    let mut rows = query.query([id.0]).or_fault()?;
+    if let Some(row) = rows.next().or_fault()?
+        && let Some(mind) = db.unseal(Bound::Extras(scope), row.get_ref(0).or_fault()?)?
+    {
         state.extras = Arc::new(parse("what the scope keeps in mind", &mind)?);
     }
     Ok(Some(Arc::new(state)))
@@ -337,17 +353,19 @@ fn load_segment(row: &Row<'_>) -> Result<(segment::Number, segment::Sealed), Err
     Ok((segment::Number(small(int(0)?)?), sealed))
 }
 
-fn load_session(row: &Row<'_>) -> Result<(Number, Session), Error> {
+fn load_session(db: &Db, scope: &Key, row: &Row<'_>, pages: &Pages) -> Result<(Number, Session), Error> {
     let int = |name: &str| row.get::<_, i64>(name).map_err(fault);
     let maybe = |name: &str| row.get::<_, Option<i64>>(name).map_err(fault);
     let text = |name: &str| row.get::<_, String>(name).map_err(fault);
+    let number = Number(small(int("number")?)?);
+    let sealed = |name: &str, bound| db.unseal(bound, row.get_ref(name).map_err(fault)?);
     let id: Id = text("id")?.parse().map_err(|error| Error::damaged("a session's id", error))?;
     let status = match maybe("merged_into")? {
         Some(into) if into == i64::from(ARCHIVED) => Status::Archived,
         Some(into) => Status::Merged { into: Number(small(into)?) },
         None => Status::Live,
     };
-    let title = match row.get::<_, Option<String>>("title").map_err(fault)? {
+    let title = match sealed("title", Bound::Title(scope, number))? {
         None => None,
         Some(text) => match Title::new(&text).filter(|title| title.as_str() == text) {
             Some(title) => Some(title),
@@ -355,9 +373,14 @@ fn load_session(row: &Row<'_>) -> Result<(Number, Session), Error> {
         },
     };
     let origin: Origin = parse("a session's origin", &text("origin")?)?;
-    let pins = match row.get::<_, Option<String>>("pins").map_err(fault)? {
+    let pins = match sealed("pins", Bound::Session(scope, number))? {
         None => Pins::default(),
         Some(pins) => parse("what a session is pinned to", &pins)?,
+    };
+    let upkeep: Option<String> = row.get("upkeep").map_err(fault)?;
+    let upkeep = match upkeep {
+        None => Upkeep::default(),
+        Some(upkeep) => parse("what upkeep has made of a session", &upkeep)?,
     };
     let session = Session {
         id,
@@ -366,10 +389,11 @@ fn load_session(row: &Row<'_>) -> Result<(Number, Session), Error> {
         status,
         title,
         title_entries: parse("a session's titles", &text("title_entries")?)?,
-        spans: parse("a session's spans", &text("spans")?)?,
+        spans: pages.view(parse("a session's spans", &text("spans")?)?)?,
         created_at: timestamp(int("created_at")?)?,
         updated_at: timestamp(int("updated_at")?)?,
         pins,
+        upkeep,
     };
-    Ok((Number(small(int("number")?)?), session))
+    Ok((number, session))
 }

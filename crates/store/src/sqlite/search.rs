@@ -3,12 +3,14 @@
 //! A turn writes nothing here. A search first brings the index of its scope up to date, in steps between which turns are
 //! written; what is erased or deleted leaves the index in the same transaction.
 
+use super::db::Db;
 use super::fault::OrFault;
 use super::query;
 use super::rows::{self, ScopeId, seq_of, small};
+use crate::encryption::{Bound, Vault};
 use crate::error::Error;
-use crate::search::{self, Posting, Postings, Term, TermPostings, TokenKey};
-use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
+use crate::search::{self, Posting, TokenKey};
+use rusqlite::{Connection, OptionalExtension, params};
 use segue_core::entry::{Record, Seq};
 use segue_core::scope::Key;
 use segue_core::segment;
@@ -49,10 +51,19 @@ fn save(db: &Connection, scope: ScopeId, indexed: Indexed) -> Result<(), Error> 
         .map(drop)
 }
 
+/// Makes a new key of the tokens, encrypted, and an empty index: the old key was there for everybody to read.
+pub(super) fn renew_key(db: &Connection, vault: &Vault) -> Result<(), Error> {
+    let key: Vec<u8> = db.query_row("SELECT randomblob(32)", [], |row| row.get(0)).or_fault()?;
+    let key = vault.seal_bytes(Bound::TokenKey, &key)?;
+    db.execute("UPDATE search_key SET key = ?1 WHERE id = 1", [key]).or_fault()?;
+    forget_all(db)
+}
+
 /// Reads the key of the tokens.
-pub(super) fn key(db: &Connection) -> Result<TokenKey, Error> {
+pub(super) fn key(db: &Db) -> Result<TokenKey, Error> {
     let mut query = db.prepare_cached("SELECT key FROM search_key WHERE id = 1").or_fault()?;
     let key: Vec<u8> = query.query_row([], |row| row.get(0)).or_fault()?;
+    let key = db.unseal_bytes(Bound::TokenKey, key)?;
     let key =
         key.try_into().map_err(|_| Error::damaged("the key of the index", "it does not have 32 bytes"))?;
     Ok(TokenKey(key))
@@ -79,21 +90,21 @@ pub(super) fn tokens(key: &TokenKey, scope: &Key, record: &Record) -> Option<(St
 }
 
 /// Indexes some more messages of a scope, and tells how far the index goes now.
-pub(super) fn step(db: &mut Connection, scope: &Key) -> Result<Seq, Error> {
-    let transaction = db.transaction_with_behavior(TransactionBehavior::Immediate).or_fault()?;
-    let Some((id, head)) = rows::find(&transaction, scope)? else { return Ok(Seq::ZERO) };
-    let key = key(&transaction)?;
-    let mut state = indexed(&transaction, id)?.unwrap_or(Indexed::NOTHING);
-    let messages = query::messages(&transaction, id, state.through, head, MESSAGES_MAX)?;
+pub(super) fn step(db: &Db, scope: &Key) -> Result<Seq, Error> {
+    let transaction = db.begin()?;
+    let Some((id, head)) = rows::find(db, scope)? else { return Ok(Seq::ZERO) };
+    let key = key(db)?;
+    let mut state = indexed(db, id)?.unwrap_or(Indexed::NOTHING);
+    let messages = query::messages(db, id, state.through, head, MESSAGES_MAX)?;
     state.through =
         if messages.len() < MESSAGES_MAX { head } else { messages.last().map_or(head, |record| record.seq) };
     for record in &messages {
         let Some((tokens, length)) = tokens(&key, scope, record) else { continue };
-        insert(&transaction, id, record, &tokens, length)?;
+        insert(db, id, record, &tokens, length)?;
         state.messages += 1;
         state.length += u64::from(length);
     }
-    save(&transaction, id, state)?;
+    save(db, id, state)?;
     transaction.commit().or_fault()?;
     Ok(state.through)
 }
@@ -111,7 +122,7 @@ fn insert(db: &Connection, scope: ScopeId, record: &Record, tokens: &str, length
 
 /// Takes what is about to go with its segment out of the index.
 pub(super) fn forget_segment(
-    db: &Connection,
+    db: &Db,
     scope: ScopeId,
     span: (i64, i64),
     segment: i64,
@@ -125,15 +136,15 @@ pub(super) fn forget_segment(
 }
 
 /// Takes messages out of the index that are about to go.
-pub(super) fn forget(db: &Connection, scope: ScopeId, going: &[Record]) -> Result<(), Error> {
+pub(super) fn forget(db: &Db, scope: ScopeId, going: &[Record]) -> Result<(), Error> {
     match take_out(db, scope, going) {
         // Where it cannot be read all of it goes: nothing may outlive its erasure, and the next search makes it anew.
-        Err(Error::Damaged { .. }) => drop_all(db),
+        Err(Error::Damaged { .. }) => forget_all(db),
         done => done,
     }
 }
 
-fn take_out(db: &Connection, scope: ScopeId, going: &[Record]) -> Result<(), Error> {
+fn take_out(db: &Db, scope: ScopeId, going: &[Record]) -> Result<(), Error> {
     let Some(mut state) = indexed(db, scope)? else { return Ok(()) };
     let (key, name) = (key(db)?, rows::key(db, scope)?);
     for record in going.iter().filter(|record| record.seq <= state.through) {
@@ -155,23 +166,11 @@ fn take_out(db: &Connection, scope: ScopeId, going: &[Record]) -> Result<(), Err
     save(db, scope, state)
 }
 
-fn drop_all(db: &Connection) -> Result<(), Error> {
+/// Empties the index. The next search makes it anew.
+pub(super) fn forget_all(db: &Connection) -> Result<(), Error> {
     let all = "INSERT INTO search_index (search_index) VALUES ('delete-all');
                DELETE FROM search_messages; DELETE FROM search_scopes;";
     db.execute_batch(all).or_fault()
-}
-
-/// Reads where the terms of a query stand in a scope, whose index must be up to date.
-pub(super) fn postings(db: &Connection, scope: &Key, terms: &[Term]) -> Result<Postings, Error> {
-    // One transaction, so that all is of one moment.
-    let snapshot = db.unchecked_transaction().or_fault()?;
-    let Some((id, _)) = rows::find(&snapshot, scope)? else {
-        return Ok(Postings { terms: vec![TermPostings::default(); terms.len()], ..Postings::default() });
-    };
-    let (key, state) = (key(&snapshot)?, indexed(&snapshot, id)?.unwrap_or(Indexed::NOTHING));
-    let of_term = |term: &Term| of_token(&snapshot, &key.token(scope, *term)).map(TermPostings::of);
-    let terms = terms.iter().map(of_term).collect::<Result<_, _>>()?;
-    Ok(Postings { messages: state.messages, length: state.length, terms })
 }
 
 /// Reads where a token stands, in the order of the log. A token belongs to one scope.

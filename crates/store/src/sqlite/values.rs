@@ -1,7 +1,9 @@
 //! Small named values beside the log, and leases.
 
+use super::db::Db;
 use super::fault::{OrFault, fault};
 use super::rows::{micros, timestamp};
+use crate::encryption::Bound;
 use crate::error::Error;
 use crate::leases::{Leased, ends_at};
 use crate::values::Value;
@@ -14,49 +16,43 @@ const EXPIRED_AT_ONCE: i64 = 16;
 
 const COLUMNS: &str = "key, bytes, expires_at";
 
-fn value(row: &Row<'_>) -> Result<Value, Error> {
+fn value(db: &Db, namespace: &str, row: &Row<'_>) -> Result<Value, Error> {
+    let key: String = row.get(0).map_err(fault)?;
+    let bytes = db.unseal_bytes(Bound::Value(namespace, &key), row.get(1).map_err(fault)?)?;
     let expires_at: Option<i64> = row.get(2).map_err(fault)?;
-    Ok(Value {
-        key: row.get(0).map_err(fault)?,
-        bytes: row.get(1).map_err(fault)?,
-        expires_at: expires_at.map(timestamp).transpose()?,
-    })
+    Ok(Value { key, bytes, expires_at: expires_at.map(timestamp).transpose()? })
 }
 
 /// Reads a value.
-pub(super) fn get(
-    db: &Connection,
-    namespace: &str,
-    key: &str,
-    now: Timestamp,
-) -> Result<Option<Value>, Error> {
+pub(super) fn get(db: &Db, namespace: &str, key: &str, now: Timestamp) -> Result<Option<Value>, Error> {
     let sql = format!("SELECT {COLUMNS} FROM named_values WHERE namespace = ?1 AND key = ?2");
     let mut query = db.prepare_cached(&sql).or_fault()?;
     let mut rows = query.query(params![namespace, key]).or_fault()?;
-    let found = rows.next().or_fault()?.map(value).transpose()?;
+    let found = rows.next().or_fault()?.map(|row| value(db, namespace, row)).transpose()?;
     Ok(found.filter(|value| value.is_live(now)))
 }
 
 /// Writes a value.
-pub(super) fn put(db: &Connection, namespace: &str, value: &Value) -> Result<(), Error> {
+pub(super) fn put(db: &Db, namespace: &str, value: &Value) -> Result<(), Error> {
     let sql =
         "INSERT OR REPLACE INTO named_values (namespace, key, bytes, expires_at) VALUES (?1, ?2, ?3, ?4)";
     let mut put = db.prepare_cached(sql).or_fault()?;
-    put.execute(params![namespace, value.key, value.bytes, value.expires_at.map(micros)]).or_fault().map(drop)
+    let bytes = db.seal_bytes(Bound::Value(namespace, &value.key), &value.bytes)?;
+    put.execute(params![namespace, value.key, bytes, value.expires_at.map(micros)]).or_fault().map(drop)
 }
 
 /// Writes a value if none is there; else returns that one.
 pub(super) fn insert(
-    db: &mut Connection,
+    db: &Db,
     namespace: &str,
     value: &Value,
     now: Timestamp,
 ) -> Result<Option<Value>, Error> {
-    let transaction = db.transaction_with_behavior(TransactionBehavior::Immediate).or_fault()?;
-    if let Some(found) = get(&transaction, namespace, &value.key, now)? {
+    let transaction = db.begin()?;
+    if let Some(found) = get(db, namespace, &value.key, now)? {
         return Ok(Some(found));
     }
-    put(&transaction, namespace, value)?;
+    put(db, namespace, value)?;
     let expired =
         "DELETE FROM named_values WHERE (namespace, key) IN (SELECT namespace, key FROM named_values
                    WHERE expires_at <= ?1 ORDER BY expires_at LIMIT ?2)";
@@ -73,7 +69,7 @@ pub(super) fn delete(db: &Connection, namespace: &str, key: &str) -> Result<bool
 
 /// Lists values by their keys.
 pub(super) fn list(
-    db: &Connection,
+    db: &Db,
     namespace: &str,
     prefix: &str,
     after: Option<&str>,
@@ -91,7 +87,7 @@ pub(super) fn list(
     while found.len() < limit
         && let Some(row) = rows.next().or_fault()?
     {
-        let value = value(row)?;
+        let value = value(db, namespace, row)?;
         if !value.key.starts_with(prefix) {
             break;
         }

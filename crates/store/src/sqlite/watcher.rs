@@ -1,8 +1,9 @@
 //! Tells those who watch that there are new commits: of this process by the writer, of others by a thread that polls.
 
+use super::db::Db;
 use super::{commits, open};
 use crate::commits::Position;
-use rusqlite::Connection;
+use crate::encryption::Vault;
 use std::path::PathBuf;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -58,7 +59,7 @@ impl Watcher {
 
 /// Looks at the number that SQLite changes with every commit of another connection; it is in shared memory.
 fn poll(news: &watch::Sender<Position>, path: &std::path::Path, stopped: &mpsc::Receiver<()>) {
-    let mut reader: Option<(Connection, i64)> = None;
+    let mut reader: Option<(Db, i64)> = None;
     while let Err(RecvTimeoutError::Timeout) = stopped.recv_timeout(POLL) {
         if news.receiver_count() == 0 {
             // Nobody waits. The open connection would keep the write-ahead log from being reset.
@@ -67,7 +68,7 @@ fn poll(news: &watch::Sender<Position>, path: &std::path::Path, stopped: &mpsc::
         }
         let (db, seen) = match reader.take() {
             Some(reader) => reader,
-            None => match open::for_reading(path) {
+            None => match open::for_reading(path, &Vault::off()) {
                 Ok(db) => (db, -1),
                 Err(_) => continue,
             },

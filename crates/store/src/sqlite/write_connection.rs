@@ -1,12 +1,14 @@
 //! The connection that writes, and what is known about the log that it writes.
 
-use super::fault::{OrFault, fault};
+use super::db::Db;
+use super::fault::{DISK, OrFault, fault};
 use super::rows::ScopeId;
-use super::{append, search, sweep, watcher};
+use super::{append, in_use, search, sweep, watcher};
 use crate::commits::Position;
 use crate::error::Error;
 use crate::types::Append;
-use rusqlite::{Connection, ErrorCode};
+use rusqlite::ErrorCode;
+use rusqlite::config::DbConfig;
 use segue_core::entry::{Bytes, Record, Seq};
 use segue_core::scope::Key;
 use std::collections::{HashMap, VecDeque};
@@ -21,23 +23,25 @@ const IDS_MAX: usize = 10_000;
 const INDEX_PAGES: usize = 1_000;
 
 /// The caller that waits.
-pub(super) type Answer<T> = oneshot::Sender<Result<T, Error>>;
+pub(super) type ReplySender<T> = oneshot::Sender<Result<T, Error>>;
 
 /// An append, and the caller that waits for it.
-pub(super) type Turn = (Box<Append>, Answer<()>);
+pub(super) type QueuedAppend = (Box<Append>, ReplySender<()>);
 
 /// The callers that wait for a commit, and the answer of each.
-pub(super) type Answers = Vec<(Answer<()>, Result<(), Error>)>;
+pub(super) type Answers = Vec<(ReplySender<()>, Result<(), Error>)>;
 
 /// The connection that writes.
 #[derive(Debug)]
 pub(super) struct WriteConnection {
-    pub(super) db: Connection,
+    pub(super) db: Db,
     /// The numbers of scopes that were written to. A number may be wrong (a commit that failed leaves it to another scope),
     /// so a row is only taken for a scope's if it has its key.
     ids: HashMap<Key, ScopeId>,
     /// About how many pages were written since the last checkpoint.
     pub(super) pages: usize,
+    /// The file says that it is in use.
+    is_marked: bool,
     /// How many turns shared the commit before, and how long it took.
     pub(super) before: (usize, Duration),
     /// The last commit of the open transaction.
@@ -47,22 +51,22 @@ pub(super) struct WriteConnection {
 
 impl WriteConnection {
     /// Begins with nothing known. Commits are told to those who watch.
-    pub(super) fn new(db: Connection, news: Arc<watch::Sender<Position>>) -> Self {
+    pub(super) fn new(db: Db, news: Arc<watch::Sender<Position>>) -> Self {
         let before = (0, Duration::ZERO);
-        Self { db, ids: HashMap::new(), pages: 0, before, position: None, news }
+        Self { db, ids: HashMap::new(), pages: 0, is_marked: false, before, position: None, news }
     }
 
     /// Indexes some more messages of a scope for searching, and tells how far the index goes now.
     pub(super) fn index(&mut self, scope: &Key) -> Result<Seq, Error> {
         self.pages += INDEX_PAGES;
-        search::step(&mut self.db, scope)
+        search::step(&self.db, scope)
     }
 
     /// Writes the turns of one caller in one transaction, up to the first that cannot be.
     ///
     /// Each was decided on the one before. A later one may still expect the head that it finds, if somebody else wrote as
     /// many entries as it misses: it would be appended to a log that it does not know.
-    pub(super) fn write_many(&mut self, mut turns: VecDeque<Turn>) {
+    pub(super) fn write_many(&mut self, mut turns: VecDeque<QueuedAppend>) {
         if let Some(first) = turns.pop_front() {
             let is_written = |written: &Answers| written.last().is_none_or(|(_, result)| result.is_ok());
             self.write(first, |written| is_written(written).then(|| turns.pop_front()).flatten());
@@ -73,7 +77,7 @@ impl WriteConnection {
 
     /// Writes a turn, and those that come while it is being written, in one transaction; each of them
     /// whole or not at all. All are answered once it is durable.
-    pub(super) fn write(&mut self, first: Turn, next: impl FnMut(&Answers) -> Option<Turn>) {
+    pub(super) fn write(&mut self, first: QueuedAppend, next: impl FnMut(&Answers) -> Option<QueuedAppend>) {
         let mut answers = Vec::new();
         self.position = None;
         let done = self.transaction(first, &mut answers, next);
@@ -92,9 +96,9 @@ impl WriteConnection {
 
     fn transaction(
         &mut self,
-        first: Turn,
+        first: QueuedAppend,
         answers: &mut Answers,
-        mut next: impl FnMut(&Answers) -> Option<Turn>,
+        mut next: impl FnMut(&Answers) -> Option<QueuedAppend>,
     ) -> Result<(), Error> {
         let (append, answer) = first;
         self.note(&append);
@@ -168,20 +172,45 @@ impl WriteConnection {
     /// Sweeps until nothing is left.
     pub(super) fn sweep(&mut self) -> Result<usize, Error> {
         let mut segments = 0;
-        while let Some(done) = sweep::step(&mut self.db)? {
+        while let Some(done) = sweep::step(&self.db)? {
             segments += done;
         }
         Ok(segments)
     }
 
+    /// Lets the file say that it is in use, before the first write.
+    pub(super) fn mark(&mut self) {
+        if !self.is_marked {
+            self.take_in_log();
+        }
+    }
+
     /// Checkpoints the write-ahead log once it is long, after every caller was answered.
     pub(super) fn checkpoint(&mut self, pages_max: usize) {
-        if self.pages <= pages_max {
-            return;
+        if self.pages > pages_max {
+            self.take_in_log();
         }
+    }
+
+    /// Checkpoints, so that the file says that it is in use.
+    fn take_in_log(&mut self) {
         self.pages = 0;
+        match in_use::begin(&self.db) {
+            Ok(()) => self.is_marked = true,
+            // A disk that is full, say: what is to be written is refused for the same reason.
+            Err(error) => tracing::warn!(%error, "the database could not be marked as being in use"),
+        }
         if let Err(error) = self.db.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(())) {
             tracing::warn!(error = %fault(error), "the write-ahead log could not be checkpointed");
+        }
+    }
+
+    /// Closes the database. Who is the last to do so takes in the write-ahead log and deletes it.
+    pub(super) fn close(self) {
+        let ended = in_use::end(&self.db);
+        if ended.is_err() {
+            // The log has to stay beside a file that says it is in use. If this fails too, nobody is left to be told.
+            let _ = self.db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true);
         }
     }
 }
@@ -206,7 +235,7 @@ fn pages(append: &Append) -> usize {
 fn commit_fault(error: rusqlite::Error) -> Error {
     match error.sqlite_error_code() {
         Some(ErrorCode::SystemIoFailure) => {
-            Error::Unknown { what: "the database".into(), why: error.to_string() }
+            Error::Unknown { what: "the database".into(), why: format!("{error}: {DISK}") }
         }
         _ => fault(error),
     }

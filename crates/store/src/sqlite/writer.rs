@@ -1,7 +1,7 @@
 //! The one writer: a thread of its own, so that no runtime thread ever waits for a commit. Turns that come while it is
 //! busy share the next commit.
 
-use super::write_connection::{Answer, Answers, Turn, WriteConnection};
+use super::write_connection::{Answers, QueuedAppend, ReplySender, WriteConnection};
 use crate::error::Error;
 use crate::types::Append;
 use std::collections::VecDeque;
@@ -28,9 +28,9 @@ const WAL_PAGES_BUSY_MAX: usize = 16_000;
 type Task = Box<dyn FnOnce(&mut WriteConnection) + Send>;
 
 enum Job {
-    Append(Box<Append>, Answer<()>),
+    Append(Box<Append>, ReplySender<()>),
     /// The appends of one caller: they have a commit of their own.
-    Appends(VecDeque<Turn>),
+    Appends(VecDeque<QueuedAppend>),
     Task(Task),
 }
 
@@ -66,7 +66,7 @@ impl Writer {
             let (answer, answered) = oneshot::channel();
             ((Box::new(append), answer), answered)
         };
-        let (turns, answers): (VecDeque<Turn>, Vec<_>) = appends.into_iter().map(turn).unzip();
+        let (turns, answers): (VecDeque<QueuedAppend>, Vec<_>) = appends.into_iter().map(turn).unzip();
         if let Err(error) = self.send(Job::Appends(turns)).await {
             return (0, Err(error));
         }
@@ -129,6 +129,7 @@ impl WriterThread {
         while let Some(job) = self.inbox.blocking_recv() {
             let (mut tasks, mut brought) = (Vec::new(), Vec::new());
             let Self { connection, inbox } = &mut self;
+            connection.mark();
             match job {
                 Job::Append(append, answer) => {
                     let before = connection.before;
@@ -148,6 +149,7 @@ impl WriterThread {
             let limit = if inbox.is_empty() { WAL_PAGES_IDLE_MAX } else { WAL_PAGES_BUSY_MAX };
             connection.checkpoint(limit);
         }
+        self.connection.close();
     }
 }
 
@@ -157,8 +159,8 @@ fn next_turn(
     shared: usize,
     before: (usize, Duration),
     tasks: &mut Vec<Task>,
-    brought: &mut Vec<VecDeque<Turn>>,
-) -> Option<Turn> {
+    brought: &mut Vec<VecDeque<QueuedAppend>>,
+) -> Option<QueuedAppend> {
     if shared >= SHARED_MAX {
         return None;
     }

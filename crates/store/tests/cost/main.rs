@@ -160,6 +160,13 @@ fn nothing_is_scanned() {
     meter::reset();
     block_on(list(&store, 5));
     statements.extend(meter::read().statements);
+    // A file without a log beside it is looked at before it is opened.
+    let copy = self::folder();
+    std::fs::copy(folder.path().join("segue.db"), copy.path().join("segue.db")).unwrap();
+    meter::reset();
+    drop(open(copy.path()));
+    statements.extend(meter::read().statements);
+    assert!(statements.iter().any(|statement| statement.starts_with("SELECT session FROM in_use")));
     statements.sort();
     statements.dedup();
     let db = other_program(folder.path());
@@ -196,7 +203,7 @@ fn plan(db: &Connection, statement: &str) -> Vec<String> {
 /// Lists the newest scopes, two pages of them.
 async fn list(store: &Arc<dyn Store>, limit: usize) {
     let first = store.scopes(&Page::first(limit)).await.unwrap();
-    store.scopes(&Page { limit, after: first.next }).await.unwrap();
+    store.scopes(&Page { after: first.next, ..Page::first(limit) }).await.unwrap();
 }
 
 #[test]

@@ -7,7 +7,7 @@ use segue_core::decide::Command;
 use segue_core::entry::Seq;
 use segue_core::session::Number;
 use segue_store::conformance::{World, text};
-use segue_store::search::{Query, Reach, Sight};
+use segue_store::search::{Query, Reach, Visibility};
 use segue_store::{Embedding, Location, Subject};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -23,8 +23,8 @@ fn database() -> (tempfile::TempDir, PathBuf) {
 }
 
 async fn found(world: &World, words: &str) -> Vec<String> {
-    let sight = Arc::new(Sight::of(&*world.state().await, Reach::Everything));
-    let query = Query { text: words.to_owned(), sight, limit: 50 };
+    let visibility = Arc::new(Visibility::of(&*world.state().await, Reach::Everything));
+    let query = Query { text: words.to_owned(), visibility, limit: 50 };
     let hits = segue_store::search::find(world.store.as_ref(), &world.scope, &query).await.unwrap();
     hits.iter().map(|hit| text(&hit.record)).collect()
 }

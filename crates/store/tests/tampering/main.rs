@@ -150,7 +150,7 @@ fn m_d3_rows_that_were_added_are_found() {
         ),
         "INSERT INTO segments SELECT scope, 99, first, last, messages, digest, sealed_at FROM segments LIMIT 1".to_owned(),
         "INSERT INTO sessions SELECT scope, 99, id, parent, origin, merged_into, title, title_entries, spans,
-         created_at, updated_at, pins FROM sessions LIMIT 1".to_owned(),
+         created_at, updated_at, pins, upkeep FROM sessions LIMIT 1".to_owned(),
         "INSERT INTO seen VALUES (1, 'never sent', 2)".to_owned(),
         "INSERT INTO garbage SELECT scope, number, first, last FROM segments LIMIT 1".to_owned(),
         "INSERT INTO garbage SELECT id, open_segment, open_first, head FROM scopes LIMIT 1".to_owned(),
@@ -188,7 +188,7 @@ fn m_d3_missing_guards_are_found() {
     let template = Template::make();
     let case = template.copy();
     let guards = Template::guards(&case.connect());
-    assert_eq!(guards.len(), 11);
+    assert_eq!(guards.len(), 12);
     for (name, _) in guards {
         let case = template.copy();
         case.connect().execute_batch(&format!("DROP TRIGGER {name}")).unwrap();

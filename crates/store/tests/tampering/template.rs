@@ -6,10 +6,10 @@ use segue_core::decide::Command;
 use segue_core::digest::Digest;
 use segue_core::message::{Message, Role};
 use segue_core::pins::{Change, Persona, Texts};
-use segue_core::retention::Wish;
+use segue_core::retention::KeepChoice;
 use segue_core::session::{Number, Title};
 use segue_store::conformance::World;
-use segue_store::search::{Query, Reach, Sight};
+use segue_store::search::{Query, Reach, Visibility};
 use segue_store::{Location, Page, Store};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -59,13 +59,13 @@ async fn fill(store: Arc<dyn Store>, scope: &str) {
     world.run(&Command::New { first: None }).await.unwrap();
     world.run(&Command::Undo).await.unwrap();
     // Something that a scope keeps besides its sessions.
-    world.run(&Command::Wish { session: Number(2), wish: Wish::Keep }).await.unwrap();
+    world.run(&Command::KeepChoice { session: Number(2), wish: KeepChoice::Keep }).await.unwrap();
     world.run(&Command::New { first: None }).await.unwrap();
     world.say_as("the last word", "id-last").await.unwrap();
     world.store.sweep().await.unwrap();
     // So that there is an index for searching, too.
-    let sight = Arc::new(Sight::of(&*world.state().await, Reach::Everything));
-    let query = Query { text: "message".into(), sight, limit: 10 };
+    let visibility = Arc::new(Visibility::of(&*world.state().await, Reach::Everything));
+    let query = Query { text: "message".into(), visibility, limit: 10 };
     assert_eq!(segue_store::search::find(world.store.as_ref(), &world.scope, &query).await.unwrap().len(), 3);
     world.verify().await;
 }
@@ -120,7 +120,8 @@ impl Template {
             _ => "WHERE scope = 1".to_owned(),
         };
         // Values, leases and what is due are no part of the log, and the shadow tables of FTS5 are looked at through it.
-        let is_beside = ["erasing", "named_values", "leases", "purges"].contains(&table)
+        let is_beside = ["erasing", "named_values", "leases", "purges", "in_use", "keyring", "upkeep_due"]
+            .contains(&table)
             || table.starts_with("search_index");
         if is_beside || table == "search_terms" {
             return Vec::new();

@@ -8,7 +8,7 @@ const INDENT: &str = "  ";
 
 /// A text that comes piece by piece. A word is held back until it is whole, as it may belong on the next line.
 #[derive(Debug)]
-pub struct Flow {
+pub struct WordWrap {
     width: usize,
     /// How far the line is written, without its indent; nothing if nothing was written yet.
     column: Option<usize>,
@@ -19,7 +19,7 @@ pub struct Flow {
     word_width: usize,
 }
 
-impl Flow {
+impl WordWrap {
     /// Begins a text that is so wide.
     pub fn new(width: usize) -> Self {
         let width = width.saturating_sub(INDENT.len()).max(2);
@@ -106,7 +106,7 @@ mod tests {
     use super::*;
 
     fn check(pieces: &[&str], expected: &str) {
-        let mut flow = Flow::new(12);
+        let mut flow = WordWrap::new(12);
         let mut out: String = pieces.iter().map(|piece| flow.push(piece)).collect();
         out += &flow.finish(None);
         assert_eq!(out, expected, "{pieces:?}");
@@ -135,7 +135,7 @@ mod tests {
     #[test]
     fn a_mark_ends_what_was_cut_off() {
         for (said, expected) in [("one ", "  one [x]\n"), ("one\n", "  one [x]\n"), ("on", "  on [x]\n")] {
-            let mut flow = Flow::new(12);
+            let mut flow = WordWrap::new(12);
             let written = flow.push(said);
             assert_eq!(written + &flow.finish(Some("[x]")), expected);
         }
@@ -143,7 +143,7 @@ mod tests {
 
     #[test]
     fn what_is_whole_is_written_at_once() {
-        let mut flow = Flow::new(40);
+        let mut flow = WordWrap::new(40);
         assert_eq!(flow.push("Hello the"), "  Hello");
         assert_eq!(flow.push("re. "), " there.");
     }

@@ -2,23 +2,20 @@
 
 use super::speaker::interrupted;
 use super::typeahead::TypeAhead;
+use super::typed_lines::{Kept, LINES_MAX, TypedLines};
 use crate::setup;
 use crate::{out, paint};
 use reedline::{
-    ColumnarMenu, Completer, CompletionResult, EditCommand, Emacs, FileBackedHistory, KeyCode, KeyModifiers,
-    MenuBuilder, Prompt, PromptEditMode, PromptHistorySearch, PromptHistorySearchStatus, Reedline,
-    ReedlineEvent, ReedlineMenu, Signal, Span, Suggestion, default_emacs_keybindings,
+    ColumnarMenu, Completer, CompletionResult, EditCommand, Emacs, FileBackedHistory, History as _,
+    HistoryItem, KeyCode, KeyModifiers, MenuBuilder, Prompt, PromptEditMode, PromptHistorySearch,
+    PromptHistorySearchStatus, Reedline, ReedlineEvent, ReedlineMenu, Signal, Span, Suggestion,
+    default_emacs_keybindings,
 };
 use segue_engine::words::Command;
-use segue_store::private;
 use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::io::{self, BufRead, IsTerminal};
-use std::path::Path;
 use tokio::sync::mpsc;
-
-/// How many lines the history keeps.
-const HISTORY_LINES_MAX: usize = 1_000;
 
 /// The name of the menu that completes commands.
 const MENU: &str = "commands";
@@ -34,6 +31,7 @@ pub enum Input {
 /// A person's terminal.
 pub struct Editor {
     line: Reedline,
+    history: Option<TypedLines>,
     /// Lines that were typed while a reply came.
     queue: VecDeque<String>,
     listening: Option<TypeAhead>,
@@ -76,15 +74,22 @@ impl Input {
             .use_bracketed_paste(true)
             .with_edit_mode(Box::new(Emacs::new(keys)));
         // Without a history the chat is still a chat.
-        if history == History::Kept
-            && let Some(path) = setup::history_file()
-            && make_private(&path).is_ok()
-            && let Ok(history) = FileBackedHistory::with_file(HISTORY_LINES_MAX, path)
-        {
-            editor = editor.with_history(Box::new(history));
+        let history = setup::history_file().filter(|_| history == History::Kept).map(TypedLines::open);
+        if let (Some(typed), Ok(mut lines)) = (&history, FileBackedHistory::new(LINES_MAX)) {
+            for line in typed.read() {
+                _ = lines.save(HistoryItem::from_command_line(line));
+            }
+            editor = editor.with_history(Box::new(lines));
         }
         let (queue, listening) = (VecDeque::new(), None);
-        Ok(Self::Editor(Box::new(Editor { line: editor, queue, listening })))
+        Ok(Self::Editor(Box::new(Editor { line: editor, history, queue, listening })))
+    }
+
+    /// Forgets the lines that were typed, after something that was said was deleted.
+    pub fn forget_typed(&mut self) {
+        if let Self::Editor(editor) = self {
+            _ = editor.line.history_mut().clear();
+        }
     }
 
     /// Listens to what is typed while nobody reads, until the next line is read.
@@ -128,7 +133,14 @@ impl Input {
                     return Ok(Some(line));
                 }
                 match editor.line.read_line(&SessionPrompt(session.to_owned()))? {
-                    Signal::Success(line) => return Ok(Some(line)),
+                    Signal::Success(line) => {
+                        if editor.history.as_mut().is_some_and(|history| history.push(&line) == Kept::Anew) {
+                            // Another program erased something: that is forgotten here, too.
+                            _ = editor.line.history_mut().clear();
+                            _ = editor.line.history_mut().save(HistoryItem::from_command_line(line.clone()));
+                        }
+                        return Ok(Some(line));
+                    }
                     Signal::CtrlD => return Ok(None),
                     // Like a shell: a line that is given up is not the end of the conversation.
                     _ => continue,
@@ -136,14 +148,6 @@ impl Input {
             },
         }
     }
-}
-
-/// Makes a file, if there is none, for its owner alone.
-fn make_private(path: &Path) -> io::Result<()> {
-    if let Some(folder) = path.parent() {
-        private::create_dir_all(folder)?;
-    }
-    private::options().append(true).create(true).open(path).map(|_| ())
 }
 
 /// Reads lines on a thread of its own, which nothing waits for at the end.
@@ -166,13 +170,16 @@ impl Completer for SlashCommands {
         if !typed.starts_with('/') {
             return CompletionResult::fresh(Vec::new());
         }
-        let fitting = Command::ALL.iter().filter(|command| command.name().starts_with(typed));
-        let suggestion = |command: &Command| Suggestion {
-            value: command.name().to_owned(),
+        let commands =
+            Command::ALL.iter().map(|command| (command.name(), command.name() != command.syntax()));
+        let own = ["/retry", "/exit"].map(|name| (name, false));
+        let suggestion = |(name, append_whitespace): (&str, bool)| Suggestion {
+            value: name.to_owned(),
             span: Span::new(0, position),
-            append_whitespace: command.name() != command.syntax(),
+            append_whitespace,
             ..Suggestion::default()
         };
+        let fitting = commands.chain(own).filter(|(name, _)| name.starts_with(typed));
         CompletionResult::fresh(fitting.map(suggestion).collect::<Vec<_>>())
     }
 }
@@ -223,6 +230,7 @@ mod tests {
         assert_eq!(completed("/co"), ["/continue", "/control"]);
         assert_eq!(completed("/f"), ["/fresh"]);
         assert_eq!(completed("/o"), ["/older"]);
+        assert_eq!(completed("/ret"), ["/retry"]);
         assert_eq!(completed("/session l"), ["/session list"]);
         assert!(completed("hello").is_empty() && completed("").is_empty());
     }

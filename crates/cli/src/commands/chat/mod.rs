@@ -5,6 +5,7 @@ mod input;
 mod speaker;
 mod tell;
 mod typeahead;
+mod typed_lines;
 
 pub use speaker::ModelReply;
 
@@ -12,19 +13,19 @@ use super::{erase, memory};
 use crate::args::{Chat, Common};
 use crate::setup::{self, Absent};
 use crate::{Exit, json, layout, out, paint};
-use flow::Flow;
+use flow::WordWrap;
 use indicatif::{ProgressBar, ProgressStyle};
 use input::{History, Input};
 use segue_core::decision::Action;
 use segue_core::entry::Seq;
 use segue_core::message::{Message, Role};
 use segue_core::observed::Answer;
-use segue_core::policy::Manner;
+use segue_core::policy::QuestionMode;
 use segue_core::scope;
 use segue_engine::commands::{Parsed, Slash, parse};
 use segue_engine::context::Context;
 use segue_engine::route::{Address, route};
-use segue_engine::{Engine, Inbound, Outcome, Target, models};
+use segue_engine::{Engine, Inbound, Outcome, Target, models, words};
 use segue_signals::context::OpenAiTokens;
 use speaker::{CUT_OFF, Speaker};
 use std::collections::BTreeSet;
@@ -52,15 +53,17 @@ pub async fn run(common: &Common, chat: &Chat) -> anyhow::Result<Exit> {
     }
     let engine = Arc::new(engine);
     let shows = match (common.json, chat.explain) {
-        (true, _) => Shows::Json,
-        (false, true) => Shows::Everything,
-        (false, false) => Shows::Talk,
+        (true, _) => OutputMode::Json,
+        (false, true) => OutputMode::Everything,
+        (false, false) => OutputMode::ChatSession,
     };
     let tokens = OpenAiTokens::new();
-    let mut talk = Talk { engine, scope, speaker, tokens, shows, failed: BTreeSet::new() };
-    if talk.shows != Shows::Json {
+    let mut talk = ChatSession { engine, scope, speaker, tokens, shows, failed: BTreeSet::new() };
+    if talk.shows != OutputMode::Json {
         // A question that was asked before the program was ended is still open.
-        tell::options(&talk.standing().await?.options)?;
+        if let Some(asked) = talk.engine.open_question(&talk.scope).await? {
+            tell::outcome(&asked)?;
+        }
     }
     let mut line = 0;
     let mut tending: Option<JoinHandle<()>> = None;
@@ -83,10 +86,11 @@ pub async fn run(common: &Common, chat: &Chat) -> anyhow::Result<Exit> {
         match talk.engine.receive(Inbound::user(talk.scope.clone(), talk.engine.now(), &text)).await {
             Ok(outcome) => {
                 talk.go_on(line, &text, &outcome).await?;
-                if !outcome.dropped.is_empty()
-                    && let Err(error) = erase::forget_beside(&talk.engine, &talk.scope).await
-                {
-                    out::error(error);
+                if !outcome.dropped.is_empty() {
+                    input.forget_typed();
+                    if let Err(error) = erase::forget_beside(&talk.engine, &talk.scope).await {
+                        out::error(error);
+                    }
                 }
                 if was_left(&outcome) {
                     // A person goes on typing meanwhile; a program gets the same answers every time.
@@ -110,7 +114,7 @@ fn greet(engine: &Engine, scope: &scope::Key, speaker: Option<&Speaker>) -> std:
         Some(speaker) => format!("{} answers", speaker.name),
         None => "no model answers (see --model; --explain shows each decision)".to_owned(),
     };
-    let store = &engine.config().store_url;
+    let store = segue_store::redacted(&engine.config().store_url);
     out::line(paint::dim(format!("{who}; kept in {store}; /help lists the commands, Ctrl-D ends")))
 }
 
@@ -125,8 +129,11 @@ async fn tend(engine: Arc<Engine>, scope: scope::Key, before: Option<JoinHandle<
         out::error(error);
     }
     // What is announced now is told with the next message.
-    if let Err(error) = engine.retain(&scope, engine.now()).await {
-        out::error(error);
+    match engine.retain(&scope, engine.now()).await {
+        // What is not finished now is finished at the next start.
+        Ok(done) if !done.goes.is_empty() => _ = engine.purge().await,
+        Ok(_) => {}
+        Err(error) => out::error(error),
     }
     if let Err(error) = engine.name_sessions(&scope).await {
         out::error(error);
@@ -144,52 +151,55 @@ fn was_left(outcome: &Outcome) -> bool {
 }
 
 /// A conversation in a scope.
-struct Talk {
+struct ChatSession {
     engine: Arc<Engine>,
     scope: scope::Key,
     speaker: Option<Speaker>,
     tokens: OpenAiTokens,
-    shows: Shows,
+    shows: OutputMode,
     /// Messages that a model failed to answer. The next one is asked without them: they would only pile up.
     failed: BTreeSet<Seq>,
 }
 
 /// What is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Shows {
+enum OutputMode {
     /// An object for each decision and each reply.
     Json,
     /// What was said, and what a person has to know.
-    Talk,
+    ChatSession,
     /// Each decision too, and what a model is given.
     Everything,
 }
 
-impl Talk {
+impl ChatSession {
     /// Finds out where the next message will be said, as far as can be told before it is.
-    async fn standing(&self) -> anyhow::Result<Standing> {
+    async fn standing(&self) -> anyhow::Result<ChatPrompt> {
         let Some(state) = self.engine.store().load(&self.scope).await? else {
-            return Ok(Standing::default());
+            return Ok(ChatPrompt::default());
         };
         let session = state.latest().map(|session| session.to_string());
         let options = match &state.extras.question {
             None => Vec::new(),
-            Some(question) if question.manner == Manner::Propose => Vec::new(),
+            Some(question) if question.manner == QuestionMode::Propose => Vec::new(),
             Some(question) if question.older.is_some() => Answer::ALL.to_vec(),
             Some(_) => vec![Answer::Continue, Answer::Fresh],
         };
-        Ok(Standing { session, options })
+        Ok(ChatPrompt { session, options })
     }
 
     /// Tells what came of a message, and has it answered if it is time for that.
     async fn go_on(&mut self, line: usize, text: &str, outcome: &Outcome) -> anyhow::Result<()> {
         match self.shows {
-            Shows::Json => json::print(&json::outcome(line, outcome, None))?,
-            Shows::Talk => tell::outcome(outcome)?,
-            Shows::Everything => {
+            OutputMode::Json => json::print(&json::outcome(line, outcome, None))?,
+            OutputMode::ChatSession => tell::outcome(outcome)?,
+            OutputMode::Everything => {
                 tell::outcome(outcome)?;
                 tell::decision(outcome)?;
             }
+        }
+        if text.trim() == "/help" && self.shows != OutputMode::Json {
+            out::line(words::chat_help(outcome.language))?;
         }
         if calls_for_reply(text, outcome) { self.reply(line).await } else { Ok(()) }
     }
@@ -228,7 +238,7 @@ impl Talk {
                 }
             }
             Some(_) => Ok(()),
-            None if self.shows != Shows::Everything => Ok(()),
+            None if self.shows != OutputMode::Everything => Ok(()),
             None => Ok(tell::context(&context, &self.tokens)?),
         }
     }
@@ -241,9 +251,9 @@ impl Talk {
         given.messages.retain(|told| Some(told.seq) == asked || !self.failed.contains(&told.seq));
         let said = given.said().into_iter().filter(|(_, message)| !message.text.trim().is_empty());
         let messages: Vec<_> = said.map(|(role, message)| models::Message::new(role, message.text)).collect();
-        let mut flow = Flow::new(layout::width());
-        let is_json = self.shows == Shows::Json;
-        let write = |text: String| if is_json { Ok(()) } else { out::bytes(text.as_bytes()) };
+        let mut flow = WordWrap::new(layout::width());
+        let is_json = self.shows == OutputMode::Json;
+        let write = |text: String| if is_json { Ok(()) } else { out::text(&text) };
         let waiting = waiting(is_json);
         let heard = |piece: &str| {
             waiting.finish_and_clear();
@@ -299,12 +309,12 @@ fn waiting(is_json: bool) -> ProgressBar {
 
 /// Where the next message will be said, and what can be answered if something was asked.
 #[derive(Default)]
-struct Standing {
+struct ChatPrompt {
     session: Option<String>,
     options: Vec<Answer>,
 }
 
-impl Standing {
+impl ChatPrompt {
     fn prompt(&self) -> String {
         let session = self.session.as_deref().unwrap_or("1");
         let asked = if self.options.is_empty() { "" } else { " ?" };
@@ -346,12 +356,12 @@ mod tests {
 
     #[test]
     fn r14_a_number_is_an_answer_while_there_is_a_question() {
-        let asked = Standing { session: Some("2".into()), options: vec![Answer::Continue, Answer::Fresh] };
+        let asked = ChatPrompt { session: Some("2".into()), options: vec![Answer::Continue, Answer::Fresh] };
         assert_eq!(asked.prompt(), "#2 ?");
         for (typed, meant) in [("1", "/continue"), (" 2 ", "/fresh"), ("3", "3"), ("0", "0"), ("x", "x")] {
             assert_eq!(asked.meant(typed.to_owned()), meant);
         }
-        let quiet = Standing::default();
+        let quiet = ChatPrompt::default();
         assert_eq!((quiet.prompt(), quiet.meant("1".to_owned())), ("#1".to_owned(), "1".to_owned()));
     }
 }

@@ -194,6 +194,7 @@ fn named<'a>(config: &'a Config, name: &str) -> anyhow::Result<&'a Model> {
 /// Describes a model that stands in no configuration.
 fn unnamed(url: &str, name: &str) -> anyhow::Result<Model> {
     if !url.starts_with("http://") && !url.starts_with("https://") {
+        let url = segue_store::redacted(url);
         bail!("--model-url is an address such as http://localhost:11434/v1, not '{url}'");
     }
     let api_key_env = setup::variable(setup::API_KEY).map(|_| setup::API_KEY.to_owned());

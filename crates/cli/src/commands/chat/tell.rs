@@ -1,33 +1,28 @@
 //! What a person reads in a chat.
 
-use crate::commands::replay::shortened;
 use crate::{layout, out, paint};
-use segue_core::decision::Cause;
 use segue_core::observed::Answer;
-use segue_engine::Outcome;
 use segue_engine::context::Context;
+use segue_engine::{Outcome, words};
 use segue_signals::context::{OpenAiTokens, TokenCounter};
 use std::io;
 
 /// Tells what the engine has to say: an answer to a command, a notice, a question with its answers.
 pub fn outcome(outcome: &Outcome) -> io::Result<()> {
     let options = outcome.options();
-    match (&outcome.reply, &outcome.notice) {
-        (Some(reply), _) => paragraph(&shortened(&outcome.scope, reply), paint::engine)?,
-        (None, Some(notice)) => paragraph(&shortened(&outcome.scope, notice), paint::boundary)?,
-        (None, None) => {}
+    let style = if outcome.reply.is_some() { paint::engine } else { paint::boundary };
+    if let Some(text) = outcome.say() {
+        paragraph(&text, style)?;
     }
-    self::options(&options)
+    self::options(outcome.language, &options)
 }
 
 /// Tells what can be answered to a question that is open.
-pub fn options(options: &[Answer]) -> io::Result<()> {
+fn options(language: words::Language, options: &[Answer]) -> io::Result<()> {
     if options.is_empty() {
         return Ok(());
     }
-    let option = |(at, answer): (usize, &Answer)| format!("{} /{}", at + 1, answer.name());
-    let options: Vec<String> = options.iter().enumerate().map(option).collect();
-    paragraph(&format!("{}   (your message waits)", options.join("   ")), paint::strong)
+    paragraph(&words::answers(language, options), paint::strong)
 }
 
 /// Tells what was decided, for whom no model answers.
@@ -35,17 +30,8 @@ pub fn decision(outcome: &Outcome) -> io::Result<()> {
     if outcome.reply.is_some() {
         return Ok(());
     }
-    let action = outcome.action.name().replace('_', " ");
-    let cause = match outcome.cause {
-        Cause::None => String::new(),
-        cause => format!("cause {cause}, "),
-    };
-    let (session, sure) = (outcome.session, outcome.confidence.value());
     // The last reason is the one that tipped it; /why tells them all.
-    let reason = outcome.reasons().pop().unwrap_or_default();
-    let reason = shortened(&outcome.scope, &reason);
-    let decision = format!("{action} in #{session} ({cause}confidence {sure:.2}). {reason}");
-    paragraph(&decision, paint::dim)
+    paragraph(&words::decided(outcome), paint::dim)
 }
 
 /// Tells what a model would be given.

@@ -2,6 +2,7 @@
 
 use super::database::{self, Rows};
 use super::source;
+use crate::out;
 use anyhow::Context as _;
 use segue_core::Timestamp;
 use segue_engine::port::{self, Beside, Format, InMemory, Line, Source};
@@ -33,13 +34,15 @@ pub struct Found {
     pub beside: Beside,
     pub origin: Origin,
     began: Option<Timestamp>,
+    /// How many bytes of it are in memory at once.
+    bytes_max: u64,
 }
 
 impl Found {
     /// Opens it for reading.
     pub fn open(&self) -> anyhow::Result<Box<dyn Source + Send>> {
         Ok(match &self.origin {
-            Origin::File => source::open(&self.path)?,
+            Origin::File => source::open(&self.path, self.bytes_max)?,
             Origin::Session(session) => Box::new(Rows::new(&self.path, self.format, session)),
             Origin::Kept(lines) => Box::new(InMemory::from(lines.clone())),
         })
@@ -72,7 +75,7 @@ pub struct Others {
 }
 
 /// Finds the transcripts below a folder. Links are not followed; what is no transcript is counted.
-pub fn below(folder: &Path, format: Option<Format>) -> anyhow::Result<(Vec<Found>, Others)> {
+pub fn below(folder: &Path, format: Option<Format>, bytes_max: u64) -> anyhow::Result<(Vec<Found>, Others)> {
     let (mut found, mut others) = (Vec::new(), Others::default());
     let mut folders = vec![(folder.to_owned(), 0)];
     while let Some((folder, depth)) = folders.pop() {
@@ -85,7 +88,7 @@ pub fn below(folder: &Path, format: Option<Format>) -> anyhow::Result<(Vec<Found
                 folders.push((path, depth + 1));
             } else if kind.is_file() {
                 let before = found.len();
-                found.extend(look_at(&path, format)?);
+                found.extend(look_at(&path, format, bytes_max)?);
                 if found.len() == before {
                     let is_empty = entry.metadata().is_ok_and(|about| about.len() == 0);
                     *(if is_empty { &mut others.empty } else { &mut others.files }) += 1;
@@ -108,6 +111,7 @@ pub fn of_database(path: &Path, format: Option<Format>) -> anyhow::Result<Option
         beside: session.beside,
         origin: Origin::Session(session.id),
         began: session.began,
+        bytes_max: u64::MAX,
     };
     Ok(Some(database::sessions(path, format)?.into_iter().map(found).collect()))
 }
@@ -120,7 +124,7 @@ fn may_be_one(name: &str) -> bool {
     !is_index && (ends(".jsonl") || ends(".json") || ends(".segue") || is_kept)
 }
 
-fn look_at(path: &Path, format: Option<Format>) -> anyhow::Result<Vec<Found>> {
+fn look_at(path: &Path, format: Option<Format>, bytes_max: u64) -> anyhow::Result<Vec<Found>> {
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let may_be_database = [".sqlite", ".db", ".sqlite3"].iter().any(|end| name.ends_with(end));
     if may_be_database && database::is_one(path) {
@@ -132,32 +136,41 @@ fn look_at(path: &Path, format: Option<Format>) -> anyhow::Result<Vec<Found>> {
     }
     let bytes = fs::metadata(path).map_or(0, |about| about.len());
     // One object over many lines has to be read as a whole.
-    let bytes_max = if name.ends_with(".json") { u64::MAX } else { HEAD_BYTES_MAX };
-    let (lines, beside) = (source::read(path, bytes_max)?, beside(path));
+    let is_whole = name.ends_with(".json");
+    if is_whole && bytes > bytes_max {
+        let shown = path.display();
+        out::warning(format!(
+            "{shown} has {bytes} bytes and is not looked at: limits.import_bytes_max is {bytes_max}"
+        ));
+        return Ok(Vec::new());
+    }
+    let head_bytes = if is_whole { bytes_max } else { HEAD_BYTES_MAX };
+    let (lines, beside) = (source::read(path, head_bytes, bytes_max)?, beside(path));
     let Some(detected) = port::detect(&lines, &beside) else { return Ok(Vec::new()) };
     if format.is_some_and(|format| format != detected) {
         return Ok(Vec::new());
     }
     let began = port::began(&lines, &beside);
-    Ok(vec![Found { path: path.to_owned(), format: detected, bytes, beside, origin: Origin::File, began }])
+    let (path, format, origin) = (path.to_owned(), detected, Origin::File);
+    Ok(vec![Found { path, format, bytes, beside, origin, began, bytes_max }])
 }
 
 /// Finds out what a file is that was named: by its head, and where that does not tell, by all of it.
-pub fn named(path: &Path, format: Option<Format>) -> anyhow::Result<Option<Found>> {
+pub fn named(path: &Path, format: Option<Format>, bytes_max: u64) -> anyhow::Result<Option<Found>> {
     let beside = beside(path);
     let found = |format, origin, beside| {
         let bytes = fs::metadata(path).map_or(0, |about| about.len());
-        Found { path: path.to_owned(), format, bytes, beside, origin, began: None }
+        Found { path: path.to_owned(), format, bytes, beside, origin, began: None, bytes_max }
     };
     if path == Path::new("-") {
-        let lines = source::read(path, u64::MAX)?;
+        let lines = source::read_input(bytes_max)?;
         let format = format.or_else(|| port::detect(&lines, &beside));
         return Ok(format.map(|format| found(format, Origin::Kept(lines), beside)));
     }
-    let head = source::read(path, HEAD_BYTES_MAX)?;
+    let head = source::read(path, HEAD_BYTES_MAX, bytes_max)?;
     let format = match format.or_else(|| port::detect(&head, &beside)) {
         Some(format) => Some(format),
-        None => port::detect(&source::read(path, u64::MAX)?, &beside),
+        None => port::detect(&source::read(path, bytes_max, bytes_max)?, &beside),
     };
     Ok(format.map(|format| found(format, Origin::File, beside)))
 }

@@ -34,8 +34,9 @@ pub async fn run(
     format: Option<Format>,
     scope: Option<scope::Key>,
 ) -> anyhow::Result<Exit> {
+    let bytes_max = setup::config(common, &[])?.limits.import_bytes_max as u64;
     if path.is_dir() {
-        let (found, others) = files::below(path, format)?;
+        let (found, others) = files::below(path, format, bytes_max)?;
         if found.is_empty() {
             bail!("there is no transcript below {}: see `segue import --help`", path.display());
         }
@@ -48,21 +49,21 @@ pub async fn run(
         };
         return run_many(common, path, &found, Others::default(), scope.as_ref()).await;
     }
-    run_file(common, path, format, scope.as_ref()).await
+    let Some(found) = files::named(path, format, bytes_max)? else {
+        let all = Format::ALL.map(Format::name).join(", ");
+        bail!("nobody can tell what {} is: name its form with --format ({all})", path.display());
+    };
+    run_file(common, &found, format, scope.as_ref()).await
 }
 
 async fn run_file(
     common: &Common,
-    path: &Path,
+    found: &Found,
     format: Option<Format>,
     scope: Option<&scope::Key>,
 ) -> anyhow::Result<Exit> {
-    let Some(found) = files::named(path, format)? else {
-        let all = Format::ALL.map(Format::name).join(", ");
-        bail!("nobody can tell what {} is: name its form with --format ({all})", path.display());
-    };
     let engine = setup::engine_with(common, Absent::Make, &NO_BACKLOG).await?;
-    let done = take_over(&engine, &found, scope).await?;
+    let done = take_over(&engine, found, scope).await?;
     bad(&done, |line, why| out::warning(format!("line {line}: {why}; it is left out")));
     if common.json {
         json::print(&shape(&done, None))?;
@@ -193,7 +194,7 @@ fn shape(done: &Done, file: Option<&str>) -> Value {
     value
 }
 
-fn talk(talk: &take::Talk) -> Value {
+fn talk(talk: &take::ImportedConversation) -> Value {
     json!({
         "session": talk.session.as_ref().map(ToString::to_string),
         "id": talk.id,

@@ -1,18 +1,16 @@
 //! Where the lines of an import come from: a file that is read twice, or standard input, which is kept.
 
 use crate::input::{self, Lines};
-use anyhow::Context as _;
-use segue_engine::port::{InMemory, Line, Source};
+use anyhow::{Context as _, bail};
+use segue_engine::port::{Line, Source};
 use std::io;
 use std::path::{Path, PathBuf};
-
-/// The longest line that is read: a whole conversation may be on one.
-const LINE_BYTES_MAX: u64 = 1 << 30;
 
 /// A file, line by line.
 pub struct FileSource {
     path: PathBuf,
     lines: Option<Lines>,
+    bytes_max: u64,
 }
 
 impl Source for FileSource {
@@ -26,25 +24,44 @@ impl Source for FileSource {
     }
 
     fn rewind(&mut self) -> io::Result<()> {
-        let lines = input::lines(&self.path, LINE_BYTES_MAX);
+        let lines = input::lines(&self.path, self.bytes_max);
         self.lines = Some(lines.map_err(|error| io::Error::other(crate::sentence(&error)))?);
         Ok(())
     }
-}
 
-/// Opens a file, or standard input for `-`.
-pub fn open(path: &Path) -> anyhow::Result<Box<dyn Source + Send>> {
-    if path == Path::new("-") {
-        return Ok(Box::new(InMemory::from(read(path, u64::MAX)?)));
+    fn value_bytes_max(&self) -> usize {
+        usize::try_from(self.bytes_max).unwrap_or(usize::MAX)
     }
-    // A file that is not there is told before anything else is done.
-    input::lines(path, LINE_BYTES_MAX)?;
-    Ok(Box::new(FileSource { path: path.to_owned(), lines: None }))
 }
 
-/// Reads the lines of a file, or as many as fit.
-pub fn read(path: &Path, bytes_max: u64) -> anyhow::Result<Vec<Line>> {
-    let mut lines = input::lines(path, LINE_BYTES_MAX)?;
+/// Opens a file. Not more than so many bytes of it are in memory at once.
+pub fn open(path: &Path, bytes_max: u64) -> anyhow::Result<Box<dyn Source + Send>> {
+    // A file that is not there is told before anything else is done.
+    input::lines(path, bytes_max)?;
+    Ok(Box::new(FileSource { path: path.to_owned(), lines: None, bytes_max }))
+}
+
+/// Reads all lines of standard input.
+pub fn read_input(bytes_max: u64) -> anyhow::Result<Vec<Line>> {
+    let path = Path::new("-");
+    let mut lines = input::lines(path, bytes_max)?;
+    let (mut all, mut bytes) = (Vec::new(), 0);
+    while let Some(line) = lines.next_line().context("standard input cannot be read")? {
+        bytes += line.bytes;
+        if bytes > bytes_max {
+            bail!(
+                "standard input has more than {bytes_max} bytes: save it to a file, which is read in parts, or set \
+                 limits.import_bytes_max"
+            );
+        }
+        all.push(Line { number: line.number, text: line.text });
+    }
+    Ok(all)
+}
+
+/// Reads the first lines of a file, as many as fit.
+pub fn read(path: &Path, bytes_max: u64, line_bytes_max: u64) -> anyhow::Result<Vec<Line>> {
+    let mut lines = input::lines(path, line_bytes_max)?;
     let (mut all, mut bytes) = (Vec::new(), 0);
     while bytes < bytes_max
         && let Some(line) = lines.next_line().with_context(|| format!("{} cannot be read", path.display()))?

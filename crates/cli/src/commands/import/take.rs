@@ -18,7 +18,7 @@ const CUT_MARK: &str = "\n[segue: cut off here; the whole is in the file that wa
 const OWN_ID_BYTES_MAX: usize = 128;
 
 /// What became of one conversation.
-pub struct Talk {
+pub struct ImportedConversation {
     pub id: Option<String>,
     pub parent: Option<String>,
     pub title: Option<String>,
@@ -32,14 +32,14 @@ pub struct Talk {
 /// What became of a transcript.
 pub struct Done {
     pub format: Format,
-    pub talks: Vec<Talk>,
+    pub talks: Vec<ImportedConversation>,
     pub account: Account,
     /// Messages that cannot be kept as they are.
     pub unfit: Vec<Bad>,
 }
 
 impl Done {
-    pub fn sum(&self, of: impl Fn(&Talk) -> usize) -> usize {
+    pub fn sum(&self, of: impl Fn(&ImportedConversation) -> usize) -> usize {
         self.talks.iter().map(of).sum()
     }
 }
@@ -84,7 +84,7 @@ pub async fn take_over(engine: &Engine, file: &Found, scope: Option<&scope::Key>
         let (id, parent) = (about.id.clone(), about.parent.clone());
         let named = title.as_ref().map(|title| title.as_str().to_owned());
         let imported = engine.import_end(road.importing, title, pins).await?;
-        talks.push(Talk {
+        talks.push(ImportedConversation {
             id,
             parent,
             title: named,

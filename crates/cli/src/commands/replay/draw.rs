@@ -60,25 +60,25 @@ impl Drawing {
         // A command is said in the session that it leaves, and so is an answer to a question of ours; a
         // message in the one that it opens.
         let answered = outcome.because.iter().any(|reason| matches!(reason, Reason::Answered { .. }));
-        match outcome.reply.as_ref().or(outcome.notice.as_ref().filter(|_| answered)) {
+        match outcome.say().filter(|_| outcome.reply.is_some() || answered) {
             Some(reply) => {
                 self.counts.commands += 1;
                 self.say(line, at, None)?;
-                self.transcript.answer(&shortened(&outcome.scope, reply))?;
+                self.transcript.answer(&reply)?;
                 self.rule(outcome, None)
             }
             None => {
                 self.counts.messages += 1;
-                let (notice, question) = match &outcome.notice {
+                let (notice, question) = match outcome.say() {
                     Some(question) if outcome.question().or(outcome.suggestion()).is_some() => {
                         (None, Some(question))
                     }
-                    notice => (notice.as_ref(), None),
+                    notice => (notice, None),
                 };
-                self.rule(outcome, notice)?;
+                self.rule(outcome, notice.as_deref())?;
                 self.say(line, at, None)?;
                 match question {
-                    Some(question) => self.transcript.answer(&shortened(&outcome.scope, question)),
+                    Some(question) => self.transcript.answer(&question),
                     None => Ok(()),
                 }
             }
@@ -114,7 +114,7 @@ impl Drawing {
         Ok(())
     }
 
-    fn rule(&mut self, outcome: &Outcome, notice: Option<&String>) -> io::Result<()> {
+    fn rule(&mut self, outcome: &Outcome, notice: Option<&str>) -> io::Result<()> {
         // A command may be about another session than the one that is talked in: `/session rename 2 ...`.
         if outcome.session_id.is_none() || matches!(outcome.action, Action::Command | Action::Refused) {
             return Ok(());
@@ -133,7 +133,7 @@ impl Drawing {
         let fill = "━".repeat(self.transcript.width().saturating_sub(title.width()));
         out::line(paint::boundary(format!("{title}{fill}")))?;
         match notice {
-            Some(notice) => self.transcript.answer(&shortened(&outcome.scope, notice)),
+            Some(notice) => self.transcript.answer(notice),
             None => Ok(()),
         }
     }
@@ -200,58 +200,5 @@ fn because(cause: Cause) -> &'static str {
         Cause::Health => ", it was stuck",
         Cause::Task => ", by its task",
         Cause::None => "",
-    }
-}
-
-/// Writes the keys of a scope's sessions as `#1`, `#2`, ...: the scope stands above.
-pub fn shortened(scope: &scope::Key, text: &str) -> String {
-    // A key that the host made up, such as `a`, may be any word of the text.
-    if !scope.as_str().contains(':') {
-        return text.to_owned();
-    }
-    let mut short = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(at) = rest.find(scope.as_str()) {
-        let (before, found) = rest.split_at(at);
-        let after = &found[scope.as_str().len()..];
-        // `agent:a:main` stands in `agent:a:main2` and in `agent:a:main:thread:5` too.
-        let goes_on = |c: char| c.is_alphanumeric() || "-_+@=%~/".contains(c);
-        let mut next = after.chars();
-        let is_whole = !before.ends_with(goes_on)
-            && match (next.next(), next.next()) {
-                (Some(c), _) if goes_on(c) => false,
-                (Some(':' | '.'), Some(c)) => !goes_on(c),
-                _ => true,
-            };
-        short.push_str(before);
-        match (is_whole, after.starts_with('#')) {
-            (true, true) => {}
-            (true, false) => short.push_str("#1"),
-            (false, _) => short.push_str(scope.as_str()),
-        }
-        rest = after;
-    }
-    short.push_str(rest);
-    short
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn keys_are_shortened_where_they_are_whole() {
-        let scope: scope::Key = "agent:a:main".parse().unwrap();
-        let check = |text, expected| assert_eq!(shortened(&scope, text), expected);
-        check(
-            "New session agent:a:main#3: /undo goes back to agent:a:main.",
-            "New session #3: /undo goes back to #1.",
-        );
-        check("agent:a:main: done", "#1: done");
-        check("agent:a:main:thread:5 agent:a:main2", "agent:a:main:thread:5 agent:a:main2");
-        check("回到 agent:a:main。", "回到 #1。");
-        check("my-agent:a:main xagent:a:main#2", "my-agent:a:main xagent:a:main#2");
-        check("", "");
-        assert_eq!(shortened(&"s".parse().unwrap(), "this is s#2"), "this is s#2");
     }
 }

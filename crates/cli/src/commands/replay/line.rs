@@ -37,7 +37,7 @@ impl Line {
         if let Some(name) = word(&value, "op")? {
             let (to, session) = target(&value, routing)?;
             let op = Some(Op::parse(&name, &value)?);
-            let message = Message::text(Op::told(&name, &value));
+            let message = Message::text(Op::describe(&name, &value));
             let inbound = Inbound { at, to, role: Role::System, message, session };
             return Ok(Self { inbound, op, intent: None });
         }

@@ -11,13 +11,13 @@ use anyhow::Context as _;
 
 use against::Against;
 use draw::Drawing;
-pub use draw::shortened;
 use indicatif::{ProgressBar, ProgressStyle};
 use jiff::tz::TimeZone;
 use line::Line;
 use segue_core::scope;
 use segue_engine::route::{route, user};
 use segue_engine::{Engine, Outcome, Target};
+use segue_store::Location;
 use std::io::IsTerminal;
 
 /// The longest line that is read. A message of the greatest length fits, however it is escaped.
@@ -38,10 +38,15 @@ pub async fn run(common: &Common, replay: &Replay) -> anyhow::Result<Exit> {
     setup::warn(&config);
     let against = Against::open(common, replay, &options).await?;
     // Without a store named for it, a replay leaves nothing behind.
-    let store = setup::open(common.store.as_deref().unwrap_or("memory:"))?;
+    let location = match &common.store {
+        Some(_) => setup::locate(&config.store_url)?,
+        None => Location::Memory,
+    };
+    let is_kept = location != Location::Memory;
+    let store = setup::open_at(location, setup::master_keys(&config)?.as_ref().filter(|_| is_kept))?;
     let host = setup::host(&config);
     let engine = Engine::open(store, config).await?.with_keys(&setup::key).with_host(host);
-    let engine = engine.trusting_stamps();
+    let engine = if is_kept { engine.at_recorded_times() } else { engine.trusting_stamps() };
     let bar = bar(lines.bytes);
     let mut drawing = Drawing::new();
     let (mut taken, mut left_out) = (0, 0);

@@ -1,7 +1,7 @@
 //! `segue sessions delete`: says what a session holds, then drops it.
 
-use super::ask;
 use super::list::title;
+use super::{ask, for_shell};
 use crate::args::Common;
 use crate::sessions_args::SessionArg;
 use crate::setup::{self, Absent};
@@ -15,18 +15,30 @@ pub async fn run(common: &Common, key: &SessionArg, dry_run: bool) -> anyhow::Re
     let engine = setup::engine(common, Absent::Empty).await?;
     let Key { scope, number } = setup::session_or_latest(&engine, Some(key)).await?;
     let state = engine.state(&scope).await?;
-    // What is not there is told by the refusal.
-    if state.live(number).is_some() {
+    let request = Request::Delete(Pick::Numbered(number));
+    // What is refused is told by the refusal.
+    let refused = engine.would_refuse(&scope, engine.now(), &request).await?;
+    if refused.is_none() {
         let listed = engine.describe(&state, number).await?;
         match (dry_run, common.json) {
             (true, true) => json::print(&json::listed(&listed))?,
-            (_, false) => out::line(summary(&engine, &listed))?,
+            (_, false) => {
+                // Who named no scope reads which one is meant.
+                if let SessionArg::Numbered(_) = key {
+                    out::line(&scope)?;
+                }
+                out::line(summary(&engine, &listed))?;
+            }
             (false, true) => {}
         }
     }
-    match dry_run && state.live(number).is_some() {
-        true => Ok(Exit::Done),
-        false => ask(common, &engine, &scope, &Request::Delete(Pick::Numbered(number))).await,
+    match (dry_run, refused) {
+        (true, None) => Ok(Exit::Done),
+        (true, Some(refused)) => {
+            out::refused(for_shell(&scope, &refused));
+            Ok(Exit::No)
+        }
+        (false, _) => ask(common, &engine, &scope, &request).await,
     }
 }
 

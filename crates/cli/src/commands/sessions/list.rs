@@ -2,7 +2,7 @@
 
 use crate::args::Common;
 use crate::layout::{cut, padded, printable, time};
-use crate::setup::{self, Absent};
+use crate::setup;
 use crate::{Exit, json, layout, out, paint};
 use segue_core::scope;
 use segue_engine::history::Listed;
@@ -14,7 +14,7 @@ use unicode_width::UnicodeWidthStr;
 const TITLE_WIDTH_MIN: usize = 16;
 
 pub async fn run(common: &Common, scope: Option<&scope::Key>, all: bool) -> anyhow::Result<Exit> {
-    let engine = setup::engine(common, Absent::Empty).await?;
+    let engine = setup::reader(common)?;
     let scope = &setup::scope_or_last(&engine, scope).await?;
     let state = engine.state(scope).await?;
     let list = if all { engine.list_all(&state).await? } else { engine.list(&state).await? };

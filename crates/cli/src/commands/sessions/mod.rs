@@ -15,14 +15,13 @@ use crate::{Exit, json, layout, out};
 use anyhow::bail;
 use segue_core::decision::Action;
 use segue_core::notice::Notice;
-use segue_core::retention::Wish;
+use segue_core::retention::KeepChoice;
 use segue_core::scope;
-use segue_core::session::{Number, Title};
+use segue_core::session::Title;
 use segue_engine::pins::Repin;
 use segue_engine::{Engine, Outcome, Pick, Request};
 
 pub async fn run(common: &Common, verb: Sessions) -> anyhow::Result<Exit> {
-    let n = |n: u32| Pick::Numbered(Number(n));
     match verb {
         Sessions::List { scope, all } => list::run(common, scope.as_ref(), all).await,
         Sessions::Show { key } => show::run(common, key.as_ref()).await,
@@ -44,21 +43,21 @@ pub async fn run(common: &Common, verb: Sessions) -> anyhow::Result<Exit> {
         }
         Sessions::New { scope } => of_scope(common, scope.as_ref(), Request::New(None)).await,
         Sessions::Resume { scope, n: number } => {
-            of_scope(common, scope.as_ref(), Request::Resume(n(number))).await
+            of_scope(common, scope.as_ref(), Request::Resume(Pick::Numbered(number))).await
         }
         Sessions::Restore { scope, n: number } => {
-            of_scope(common, scope.as_ref(), Request::Restore(n(number))).await
+            of_scope(common, scope.as_ref(), Request::Restore(Pick::Numbered(number))).await
         }
         Sessions::Move { scope, n: number } => {
-            of_scope(common, scope.as_ref(), Request::Move(n(number))).await
+            of_scope(common, scope.as_ref(), Request::Move(Pick::Numbered(number))).await
         }
         Sessions::Redo { scope } => of_scope(common, scope.as_ref(), Request::Redo).await,
         Sessions::Undo { scope } => of_scope(common, scope.as_ref(), Request::Undo).await,
         Sessions::Split { scope, at } => of_scope(common, scope.as_ref(), Request::Split(at)).await,
         Sessions::Fork { key, at } => of_session(common, &key, |n| Request::Fork(n, at)).await,
         Sessions::Keep { key, off } => {
-            let wish = if off { Wish::Release } else { Wish::Keep };
-            of_session(common, &key, |n| Request::Wish(n, wish)).await
+            let wish = if off { KeepChoice::Release } else { KeepChoice::Keep };
+            of_session(common, &key, |n| Request::KeepChoice(n, wish)).await
         }
         Sessions::Merge { from, into } => {
             let engine = setup::engine(common, Absent::Empty).await?;
@@ -108,7 +107,7 @@ pub async fn ask(
         engine.state(scope).await?;
     }
     let outcome = engine.request(scope, engine.now(), request).await?;
-    if matches!(request, Request::Delete(_)) && outcome.action != Action::Refused {
+    if !outcome.dropped.is_empty() {
         erase::forget_beside(engine, scope).await?;
     }
     tell(common, scope, &outcome)
@@ -128,12 +127,23 @@ pub fn tell(common: &Common, scope: &scope::Key, outcome: &Outcome) -> anyhow::R
             out::line(layout::printable(&text))?;
         }
     }
-    let is_finished = outcome.also != Some(Notice::Unfinished);
-    Ok(if refused || !is_finished { Exit::No } else { Exit::Done })
+    Ok(if refused { Exit::No } else { finished(outcome) })
 }
 
+/// Tells whether all that goes is gone; else that is said.
+pub fn finished(outcome: &Outcome) -> Exit {
+    if outcome.also != Some(Notice::Unfinished) {
+        return Exit::Done;
+    }
+    out::refused(UNFINISHED);
+    Exit::No
+}
+
+/// What is said where something is in the way.
+pub const UNFINISHED: &str = "what goes is not gone from the store's files yet: the next `segue` command that writes to this store finishes it";
+
 /// Names the commands of the shell where the engine, which speaks to people in a chat, names those of a chat.
-fn for_shell(scope: &scope::Key, text: &str) -> String {
+pub fn for_shell(scope: &scope::Key, text: &str) -> String {
     const COMMANDS: [(&str, &str); 9] = [
         ("/session keep N off", "`segue sessions keep KEY --off`"),
         ("/session keep N", "`segue sessions keep KEY`"),

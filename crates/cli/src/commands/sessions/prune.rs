@@ -5,7 +5,7 @@ use crate::args::Common;
 use crate::sessions_args::Prune;
 use crate::setup::{self, Absent};
 use crate::{Exit, json, out};
-use segue_core::retention::Forewarned;
+use segue_core::retention::RetireCheck;
 use segue_core::session::Number;
 use segue_engine::Request;
 use segue_engine::retention::Retention;
@@ -16,19 +16,24 @@ pub async fn run(common: &Common, bounds: Prune) -> anyhow::Result<Exit> {
     let Prune { scope, limit, older_than, larger_than, dry_run } = bounds;
     let count_max = limit.map(|limit| limit as usize);
     let keep = Retention { count_max, age_max: older_than, bytes_max: larger_than };
-    let scope = setup::scope_or_last(&engine, scope.as_ref()).await?;
+    let named = scope;
+    let scope = setup::scope_or_last(&engine, named.as_ref()).await?;
+    // What is written to after this look stays.
+    let seen = engine.state(&scope).await?.head;
     let going = engine.past_retention(&scope, &keep, engine.now()).await?;
     if !dry_run {
         let sessions: Vec<Number> = going.iter().map(|going| going.session).collect();
         if !common.json {
+            if named.is_none() {
+                out::line(&scope)?;
+            }
             delete::tell(&engine, &*engine.state(&scope).await?, &sessions).await?;
         }
-        let exit = ask(common, &engine, &scope, &Request::Retire(sessions, Forewarned::No)).await?;
-        return Ok(if engine.purge().await { exit } else { Exit::No });
+        return ask(common, &engine, &scope, &Request::Retire(sessions, RetireCheck::AsOf(seen))).await;
     }
     let state = engine.state(&scope).await?;
     if common.json {
-        let shape = |going: &segue_engine::retention::Going| {
+        let shape = |going: &segue_engine::retention::DeletionCandidate| {
             json!({
                 "session": state.key(going.session).to_string(),
                 "updated_at": going.updated_at.to_string(),

@@ -4,20 +4,22 @@ use super::list::title;
 use super::pins;
 use crate::args::Common;
 use crate::sessions_args::SessionArg;
-use crate::setup::{self, Absent};
+use crate::setup;
 use crate::transcript::{PrintedMessage, Transcript};
 use crate::{Exit, Missing, json, layout, out, paint};
 use segue_core::session::Key;
 use segue_core::state::State;
+use segue_engine::history::StoredMessage;
 use serde_json::{Value, json};
 
 pub async fn run(common: &Common, key: Option<&SessionArg>) -> anyhow::Result<Exit> {
-    let engine = setup::engine(common, Absent::Empty).await?;
+    let engine = setup::reader(common)?;
     let key = &setup::session_or_latest(&engine, key).await?;
     let state = engine.state(&key.scope).await?;
     let Some(session) = state.live(key.number) else { return Err(missing(key).into()) };
     let listed = engine.describe(&state, key.number).await?;
     let messages = engine.all_messages(&state, key.number).await?;
+    let messages: Vec<_> = messages.into_iter().map(StoredMessage::as_data).collect();
     if common.json {
         let mut shown = json::listed(&listed);
         if let Value::Object(fields) = &mut shown {
@@ -27,7 +29,7 @@ pub async fn run(common: &Common, key: Option<&SessionArg>) -> anyhow::Result<Ex
             fields.insert("children".into(), children.collect());
             fields.insert("origin".into(), serde_json::to_value(session.origin)?);
             fields.insert("segments".into(), segments(&state, key));
-            fields.insert("conversation_state".into(), messages.iter().map(json::told).collect());
+            fields.insert("conversation_state".into(), messages.iter().map(json::stored_message).collect());
         }
         json::print(&shown)?;
         return Ok(Exit::Done);

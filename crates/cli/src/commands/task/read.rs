@@ -9,7 +9,7 @@ use segue_core::task::canonical::Remembered;
 use segue_core::task::identity::TaskId;
 use segue_core::task::narrative::Markdown;
 use segue_engine::Engine;
-use segue_engine::tasks::record::Kept;
+use segue_engine::tasks::record::ArchivedTask;
 use serde_json::{Value, json};
 
 async fn chosen(engine: &Engine, scope: &scope::Key, task: Option<u64>) -> anyhow::Result<TaskId> {
@@ -87,7 +87,7 @@ pub async fn log(common: &Common, scope: Option<&scope::Key>, task: Option<u64>)
     if let Some(kept) = kept {
         page.push_str(&kept_as_markdown(&kept));
     }
-    out::bytes(page.as_bytes())?;
+    out::text(&page)?;
     Ok(Exit::Done)
 }
 
@@ -115,12 +115,12 @@ pub async fn show(common: &Common, scope: Option<&scope::Key>, task: Option<u64>
         let title = kept.description.as_deref().unwrap_or("(erased)");
         let title = segue_core::task::text::headline(title, 120);
         out::line(format!("task {}: {title}", kept.commit.task))?;
-        out::bytes(kept_as_markdown(kept).as_bytes())?;
+        out::text(&kept_as_markdown(kept))?;
     }
     Ok(Exit::Done)
 }
 
-fn shape(kept: &Kept) -> Value {
+fn shape(kept: &ArchivedTask) -> Value {
     let mut value = serde_json::to_value(&kept.commit).unwrap_or_default();
     if let Value::Object(fields) = &mut value {
         fields.insert("description".into(), kept.description.clone().into());
@@ -130,7 +130,7 @@ fn shape(kept: &Kept) -> Value {
     value
 }
 
-fn kept_as_markdown(kept: &Kept) -> String {
+fn kept_as_markdown(kept: &ArchivedTask) -> String {
     let commit = &kept.commit;
     let mut page = format!("\n## Kept as {} ({})\n\n{}\n", commit.id.short(), commit.kind, commit.summary);
     let mut list = |title: &str, lines: Vec<String>| {
@@ -169,6 +169,6 @@ pub async fn graph(common: &Common, scope: Option<&scope::Key>, task: Option<u64
         json::print(&json!({ "task": task, "nodes": nodes, "edges": graph.edges().collect::<Vec<_>>() }))?;
         return Ok(Exit::Done);
     }
-    out::bytes(graph.to_dot().as_bytes())?;
+    out::text(&graph.to_dot())?;
     Ok(Exit::Done)
 }

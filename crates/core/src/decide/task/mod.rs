@@ -18,7 +18,7 @@ mod start;
 
 pub(super) use reopen::reopen;
 
-use super::{Circumstances, Decided, DecisionBuilder, late};
+use super::{Circumstances, Decided, DecisionBuilder, Verdict, late};
 use crate::decision::{Action, Cause};
 use crate::effect::Effect;
 use crate::entry::{Body, Change, Of, Seq, TaskStep, Worded, Wording};
@@ -35,7 +35,7 @@ use crate::task::commit::{CommitId, WorkCommit};
 use crate::task::history::{Reach, TaskHistory};
 use crate::task::identity::Description;
 use crate::task::notice::TaskNotice;
-use crate::task::observation::{Observation, TEXT_BYTES_MAX, Unfit};
+use crate::task::observation::{Observation, ObservationRefusal, TEXT_BYTES_MAX};
 use crate::task::refusal::TaskRefusal;
 use crate::task::timing::{Return, coming_back};
 
@@ -131,6 +131,7 @@ pub(super) fn decide(mut builder: DecisionBuilder<'_>, command: &TaskCommand) ->
     if elsewhere {
         builder.draft.push(Body::Attached(Of { session }))?;
     }
+    builder.note_command()?;
     let done = match &command.verb {
         TaskVerb::Ask { question } => ask::ask(&mut builder, session, question),
         TaskVerb::Respond { message, text } => respond::respond(&mut builder, session, *message, text),
@@ -148,6 +149,7 @@ pub(super) fn decide(mut builder: DecisionBuilder<'_>, command: &TaskCommand) ->
         TaskVerb::Resume => resume::resume(&mut builder, session),
         TaskVerb::Start { .. } => Ok(Done::quiet(Seq::ZERO)),
     }?;
+    builder.decide_for_task(session, &done)?;
     if elsewhere {
         builder.draft.seal()?;
     }
@@ -219,6 +221,14 @@ impl Done {
 }
 
 impl DecisionBuilder<'_> {
+    /// Writes down what came of a command of the host that may be sent again, so that it gets the same answer.
+    fn decide_for_task(&mut self, session: Number, done: &Done) -> Result<(), Refusal> {
+        let Some(command) = self.command else { return Ok(()) };
+        let verdict =
+            Verdict { notice: done.notice.clone(), ..Verdict::new(done.action, Cause::Task, session) };
+        self.push_decision(command, &verdict)
+    }
+
     fn close_for_task(self, session: Number, done: Done) -> Decided {
         let mut decided = self.close_quietly(session, done.about);
         decided.effects.splice(..0, done.notice.map(Effect::Tell));
@@ -261,7 +271,7 @@ impl DecisionBuilder<'_> {
         };
         let (text, bytes_max) = (text.trim(), TEXT_BYTES_MAX);
         if text.len() > bytes_max {
-            let unfit = Unfit::TooLong { what, bytes: text.len(), bytes_max };
+            let unfit = ObservationRefusal::TooLong { what, bytes: text.len(), bytes_max };
             return Err(Refusal::Task(unfit.into()));
         }
         self.draft.push(Body::Worded(Worded { wording, text: text.to_owned() }))

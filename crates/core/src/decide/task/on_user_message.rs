@@ -7,14 +7,14 @@ use super::{Done, Ending, compact, finish, interrupt, respond, start};
 use crate::decision::{Action, Cause, Confidence, Reason};
 use crate::entry::{Asked, Body, Change, Seq, TaskStep};
 use crate::evidence::Window;
-use crate::extras::Question;
+use crate::extras::PendingQuestion;
 use crate::freshness::Silence;
 use crate::message::{Message, Role};
-use crate::notice::{Notice, Stake};
+use crate::notice::{Notice, QuestionTopic};
 use crate::observed::{IntentSource, TaskReading};
-use crate::policy::{AutoRoute, Manner, Mode, Rule};
+use crate::policy::{AutoRoute, Mode, QuestionMode, Rule};
 use crate::refusal::Refusal;
-use crate::rules::{Errand, Scales, Weighed, weigh};
+use crate::rules::{OpenTask, RuleInputs, RuleResult, weigh};
 use crate::segment;
 use crate::session::Number;
 use crate::state::State;
@@ -39,9 +39,9 @@ enum Because {
     /// There is no room left in the window.
     Overflow,
     /// The task was left alone for too long.
-    Expired(Weighed),
+    Expired(RuleResult),
     /// It was left alone for long enough to ask.
-    Idle(Weighed),
+    Idle(RuleResult),
     /// What the message is to the task.
     Intent,
 }
@@ -178,14 +178,14 @@ impl TaskRoute {
 }
 
 /// Weighs the silence, where the policy follows tasks; nothing if it does not matter (C-11).
-fn by_time(situation: Situation<'_>, open: &segment::Open, route: &TaskRoute) -> Option<Weighed> {
+fn by_time(situation: Situation<'_>, open: &segment::Open, route: &TaskRoute) -> Option<RuleResult> {
     let Situation { state, policy, observed, now } = situation;
     match policy.rule {
         Rule::Task | Rule::Layered => {}
         Rule::Segmented | Rule::Adaptive => return None,
     }
     let extras = state.extras.as_ref();
-    let weighed = weigh(&Scales { policy, open, extras, errand: Errand::Open, now }, observed);
+    let weighed = weigh(&RuleInputs { policy, open, extras, errand: OpenTask::Open, now }, observed);
     match weighed.action {
         Action::New => Some(weighed),
         Action::Ask if !route.is_awaited() => Some(weighed),
@@ -255,7 +255,7 @@ fn expire(
     mut builder: DecisionBuilder<'_>,
     message: &Message,
     signals: MessageSignals<'_>,
-    weighed: Weighed,
+    weighed: RuleResult,
     previous: Number,
 ) -> Result<Decided, Refusal> {
     let gap_ms = gap_ms(&builder);
@@ -297,8 +297,8 @@ fn overflow(
     builder.close(verdict.observing(signals.observed).about(Some(about)))
 }
 
-fn unclear(route: &TaskRoute) -> Weighed {
-    Weighed {
+fn unclear(route: &TaskRoute) -> RuleResult {
+    RuleResult {
         action: Action::Ask,
         cause: Cause::Task,
         confidence: Confidence::new(0.5),
@@ -316,14 +316,14 @@ fn ask(
     mut builder: DecisionBuilder<'_>,
     message: &Message,
     signals: MessageSignals<'_>,
-    weighed: Weighed,
+    weighed: RuleResult,
     route: &TaskRoute,
 ) -> Result<Decided, Refusal> {
     let session = route.session;
     let task = builder.task(session)?;
     let stake = match weighed.cause {
-        Cause::Temporal => Stake::Unfinished { task: task.id, started_at: task.started_at },
-        _ => Stake::Unclear,
+        Cause::Temporal => QuestionTopic::Unfinished { task: task.id, started_at: task.started_at },
+        _ => QuestionTopic::Unclear,
     };
     let held = builder.draft.push(Body::Message(Role::User, message.clone()))?;
     let intent = Some(route.reading.intent);
@@ -332,14 +332,19 @@ fn ask(
         cause: weighed.cause,
         older: None,
         intent,
-        manner: Manner::Hold,
+        manner: QuestionMode::Hold,
+        outlives: 0,
     }))?;
     let verdict = Verdict::of(weighed, session).notice(Notice::Question { session, stake, older: None });
     builder.close(verdict.observing(signals.observed).about(Some(held)))
 }
 
 /// Tells what "continue" does to the task with the message that was held.
-pub(in crate::decide) fn settles(state: &State, question: &Question, session: Number) -> Option<TaskMove> {
+pub(in crate::decide) fn settles(
+    state: &State,
+    question: &PendingQuestion,
+    session: Number,
+) -> Option<TaskMove> {
     let task = state.extras.open_task(session).filter(|_| question.held != Seq::ZERO)?;
     // "Continue" says that it is no other task and not the end of this one.
     let intent = match question.intent {
@@ -355,7 +360,7 @@ pub(in crate::decide) fn settles(state: &State, question: &Question, session: Nu
 pub(in crate::decide) fn settle(
     builder: &mut DecisionBuilder<'_>,
     session: Number,
-    question: &Question,
+    question: &PendingQuestion,
 ) -> Result<(), Refusal> {
     match settles(builder.state(), question, session) {
         Some(then) => apply(builder, session, then, question.held).map(drop),

@@ -6,8 +6,8 @@ use super::{Done, Ending, compact};
 use crate::decision::{Action, Cause};
 use crate::entry::{Asked, Body, Seq};
 use crate::freshness::Silence;
-use crate::notice::{Notice, Stake};
-use crate::policy::{Manner, Policy};
+use crate::notice::{Notice, QuestionTopic};
+use crate::policy::{Policy, QuestionMode};
 use crate::refusal::Refusal;
 use crate::session::Number;
 use crate::task::canonical::CommitKind;
@@ -48,10 +48,11 @@ pub(super) fn resume(builder: &mut DecisionBuilder<'_>, session: Number) -> Resu
                 cause: Cause::Task,
                 older: None,
                 intent: None,
-                manner: Manner::Hold,
+                manner: QuestionMode::Hold,
+                outlives: 0,
             };
             let about = builder.draft.push(Body::Asked(asked))?;
-            let stake = Stake::Unfinished { task: id, started_at };
+            let stake = QuestionTopic::Unfinished { task: id, started_at };
             let notice = Some(Notice::Question { session, stake, older: None });
             Ok(Done { action: Action::Ask, about, notice })
         }

@@ -26,6 +26,7 @@ pub(super) fn start(
         Some(latest) => latest,
         None => builder.open(None)?,
     };
+    let command = builder.note_command()?;
     let before = builder.state().extras.tasks.get(&previous);
     let stays = before.is_none_or(|task| task.is_open() && !task.has_meaningful_work());
     let ending = if stays { Ending::ForGood } else { Ending::AtBoundary };
@@ -33,6 +34,7 @@ pub(super) fn start(
     if stays {
         let about = begin(&mut builder, previous, description, message)?;
         let done = Done::told(about, TaskNotice::Begun { session: previous });
+        builder.decide_for_task(previous, &done)?;
         return Ok(builder.close_for_task(previous, done));
     }
     let session = own_session(&mut builder, previous, cut)?;
@@ -41,7 +43,7 @@ pub(super) fn start(
     let notice = TaskNotice::Started { session, previous, kept, pruned, way_back };
     let verdict = Verdict::new(Action::New, Cause::Task, session);
     let verdict = verdict.because(Reason::Commanded { command: "task start".to_owned() });
-    builder.close(verdict.notice(Notice::Task(notice)).about(Some(message.unwrap_or(about))))
+    builder.close(verdict.notice(Notice::Task(notice)).about(command.or(message).or(Some(about))))
 }
 
 /// Ends the task that is open: with a canonical commit if something was done, without one if not (C-10).
@@ -73,16 +75,8 @@ fn own_session(
         let (kept, taken) = builder.state().view(parent).cut(cut, Side::InFront);
         if kept.messages() > 0 && taken.messages() > 0 {
             let (session, id) = (builder.state().next_session, builder.at.fresh);
-            let (at, kept) = (Some(cut.message), Some(kept));
-            builder.draft.push(Body::Split(Branched {
-                session,
-                id,
-                parent,
-                from: parent,
-                at,
-                kept,
-                taken,
-            }))?;
+            let branch = Branched::new(session, id, parent, parent, Some(cut.clone()));
+            builder.draft.push(Body::Split(branch))?;
             return Ok(session);
         }
     }

@@ -67,10 +67,16 @@ pub async fn run(common: &Common, options: &Quality) -> anyhow::Result<()> {
     print(&rows)?;
     cost("clear by words", &mut costs.words)?;
     cost("with the encoder", &mut costs.meaning)?;
+    let took = all.iter().flat_map(|found| &found.played).map(|played| played.took_us);
+    cost("in the engine, with earlier sessions", &mut took.collect::<Vec<u64>>())?;
     if options.show {
         show(&all)?;
     }
-    worst(&all, options.worst)
+    worst(&all, options.worst)?;
+    match options.recall.is_empty() {
+        true => Ok(()),
+        false => super::recall::run(common, &options.recall).await,
+    }
 }
 
 fn progress(common: &Common, streams: usize) -> ProgressBar {
@@ -150,7 +156,7 @@ fn part(part: &str, found: &[&Found]) -> Vec<Row> {
 type Counted<T> = (&'static str, fn(&T) -> Option<bool>);
 
 /// The same, of all cases.
-type Told<T> = (&'static str, fn(&T) -> bool);
+type Tally<T> = (&'static str, fn(&T) -> bool);
 
 /// What becomes of the turns that are marked as hard.
 fn hard(all: &[Found]) -> Vec<Row> {
@@ -158,7 +164,7 @@ fn hard(all: &[Found]) -> Vec<Row> {
     let names: BTreeSet<String> = all.iter().flat_map(|found| &found.played).filter_map(name).collect();
     let mut rows = Vec::new();
     for hard in names {
-        let counts: [Told<Played>; 2] = [
+        let counts: [Tally<Played>; 2] = [
             ("split", |played| played.did == Did::Split),
             ("suggested", |played| played.did == Did::Suggested),
         ];

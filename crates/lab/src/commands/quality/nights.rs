@@ -4,7 +4,7 @@ use super::play::{Did, Player, did};
 use super::streams::Stream;
 use jiff::SignedDuration;
 use segue_core::message::Role;
-use segue_core::notice::{Notice, WayBack};
+use segue_core::notice::{Notice, Undoable};
 use segue_engine::config::Config;
 
 /// Evening to morning: longer than the window of activity, and past midnight.
@@ -55,7 +55,7 @@ async fn morning(config: &Config, stream: &Stream, at: usize) -> anyhow::Result<
     let outcome = player.say(end + EVENING + NIGHT, message.role()?, &message.text).await?;
     let offered = match &outcome.announces {
         Some(Notice::Expired { way_back, .. } | Notice::Shifted { way_back, .. }) => {
-            *way_back == WayBack::Open
+            *way_back == Undoable::Open
         }
         Some(Notice::Question { .. } | Notice::Offer { .. }) => true,
         _ => false,

@@ -36,6 +36,8 @@ pub struct Played {
     /// Whether another one was.
     pub wrong_one: bool,
     pub belongs: Option<f64>,
+    /// How long the engine looked at it, earlier sessions included, in microseconds.
+    pub took_us: u64,
     /// What was decided, and why.
     pub why: String,
 }
@@ -122,6 +124,7 @@ fn played(turn: &Turn, outcome: &Outcome, home: Option<Number>) -> Played {
         right_one: named.is_some() && named == home,
         wrong_one: named.is_some() && named != home,
         belongs: belongs.map(|share| share.value()),
+        took_us: outcome.observed.as_ref().map_or(0, |observed| observed.took_us),
         why: format!("{} {}: {}", outcome.action, outcome.cause, outcome.reasons().join(" ")),
     }
 }

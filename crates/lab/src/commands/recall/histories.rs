@@ -34,11 +34,11 @@ struct History {
 struct Session {
     n: u32,
     at: Timestamp,
-    messages: Vec<Said>,
+    messages: Vec<HistoryMessage>,
 }
 
 #[derive(Deserialize)]
-struct Said {
+struct HistoryMessage {
     id: String,
     role: Role,
     text: String,

@@ -159,7 +159,7 @@ fn status(record: &Record) -> &str {
     record.head.get("status").and_then(Value::as_str).unwrap_or_default()
 }
 
-fn is_open(record: &Record) -> bool {
+pub(crate) fn is_open(record: &Record) -> bool {
     matches!(status(record), "queued" | "in_progress")
 }
 

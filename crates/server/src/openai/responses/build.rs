@@ -47,12 +47,13 @@ impl Building {
     pub(crate) fn new(
         fields: &Value,
         model: &str,
+        id: &str,
         created_at: i64,
         prefix: Option<String>,
         custom: BTreeSet<String>,
     ) -> Self {
         let mut head = json!({
-            "id": format!("resp_{}", crate::ids::fresh().simple()),
+            "id": format!("resp_{id}"),
             "object": "response",
             "created_at": created_at,
             "status": "in_progress",
@@ -265,13 +266,18 @@ impl Building {
         self.prefix.take()
     }
 
+    /// Returns the response's id.
+    pub(crate) fn id(&self) -> &str {
+        self.head.get("id").and_then(Value::as_str).unwrap_or_default()
+    }
+
     /// Returns the response as it is.
     pub(crate) fn response(&self) -> &Value {
         &self.head
     }
 }
 
-fn part(text: &str) -> Value {
+pub(crate) fn part(text: &str) -> Value {
     json!({ "type": "output_text", "text": text, "annotations": [], "logprobs": [] })
 }
 

@@ -3,8 +3,12 @@
 pub(crate) mod background;
 mod build;
 mod create;
+mod from_chat;
+mod keeper;
 mod native;
+mod pass;
 mod record;
+mod replay;
 mod translate;
 
 pub(crate) use create::create;

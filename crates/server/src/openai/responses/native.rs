@@ -1,11 +1,11 @@
 //! Endpoints that speak responses themselves.
 
 use super::build::Building;
-use super::create::Keeper;
+use super::keeper::Keeper;
 use crate::openai::chat::{is_stream, set};
 use crate::openai::relay::{Ended, Events, Sink};
 use crate::openai::reply::{Reply, model_of, usage_of_response};
-use crate::openai::said::{Said, of_chat, of_items, to_items};
+use crate::openai::request_message::{RequestMessage, of_chat, of_items, to_items};
 use crate::openai::sse::written;
 use crate::openai::upstream::whole;
 use crate::problem::Problem;
@@ -19,7 +19,7 @@ pub(crate) fn request(fields: &Value, model: &str, managed: Option<Vec<Value>>) 
     let mut fields = fields.clone();
     set(&mut fields, "model", model.into());
     if let Some(messages) = managed {
-        let said: Vec<Said> = of_chat(&messages)?;
+        let said: Vec<RequestMessage> = of_chat(&messages)?;
         let items = said.iter().flat_map(|said| {
             let items = to_items(said.role, &said.message, 0);
             items.into_iter().map(|item| without_id(item, said.role))

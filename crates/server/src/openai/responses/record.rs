@@ -1,15 +1,18 @@
 //! Responses that were made: where they are in the log. What they say stands in the log alone, so that an erasure
 //! reaches it.
 
+use super::background::is_open;
+use super::replay::replayed;
 use crate::app::App;
 use crate::auth::{Caller, Right};
 use crate::body::{Asked, At};
+use crate::idempotency::Tells;
 use crate::openai::chat::set;
-use crate::openai::said::to_items;
 use crate::problem::Problem;
 use crate::values::Space;
-use axum::Json;
 use axum::extract::State;
+use axum::response::{IntoResponse as _, Response};
+use axum::{Extension, Json};
 use jiff::SignedDuration;
 use segue_core::entry::{Body, Seq};
 use segue_core::scope;
@@ -18,9 +21,14 @@ use segue_store::values::words_key;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::sleep;
 
 /// How long a response can be asked for, as at OpenAI.
 const KEPT: SignedDuration = SignedDuration::from_hours(30 * 24);
+
+/// How often a response that is still made is looked at.
+const POLL: Duration = Duration::from_millis(200);
 
 /// Where a response is.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -42,6 +50,25 @@ pub(crate) struct Record {
     pub(crate) head: Value,
 }
 
+/// What a response says that does not stand in the log. An erasure deletes it.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+struct ResponseWords {
+    /// What Segue itself answered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    answer: Option<Vec<Value>>,
+    /// What the model was told to do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    instructions: Option<Value>,
+}
+
+/// The same, as this version writes it and as earlier ones did.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum StoredWords {
+    AnswerAlone(Vec<Value>),
+    Now(ResponseWords),
+}
+
 impl Record {
     /// Returns the scope, if the caller may know of it.
     pub(crate) fn scope_for(&self, caller: &Caller) -> Option<scope::Key> {
@@ -57,12 +84,15 @@ impl Record {
 impl App {
     /// Writes down where a response is.
     pub(crate) async fn keep_response(&self, id: &str, mut record: Record) -> Result<(), Problem> {
+        let instructions = record.head.get("instructions").filter(|given| !given.is_null()).cloned();
         for field in ["output", "instructions"] {
             set(&mut record.head, field, Value::Null);
         }
         let expires = self.engine.now().checked_add(KEPT).ok();
-        if let (Some(answer), Ok(scope)) = (&record.answer, record.scope.parse()) {
-            self.values.put(Space::Words, &words_key(&scope, id), answer, expires).await?;
+        let words = ResponseWords { answer: record.answer.clone(), instructions };
+        let says_something = words.answer.is_some() || words.instructions.is_some();
+        if let (true, Ok(scope)) = (says_something, record.scope.parse()) {
+            self.values.put(Space::Words, &words_key(&scope, id), &words, expires).await?;
         }
         Ok(self.values.put(Space::Response, id, &record, expires).await?)
     }
@@ -76,13 +106,19 @@ impl App {
     pub(crate) async fn response(&self, caller: &Caller, id: &str) -> Result<(Record, scope::Key), Problem> {
         let record = self.response_record(id).await?;
         let scope = record.as_ref().and_then(|record| record.scope_for(caller));
-        let found = record.zip(scope);
-        let (mut record, scope) =
-            found.ok_or_else(|| Problem::not_found(format!("there is no response {id:?}")))?;
-        if record.seq.is_none() {
-            record.answer = self.values.get(Space::Words, &words_key(&scope, id), self.engine.now()).await?;
-        }
-        Ok((record, scope))
+        record.zip(scope).ok_or_else(|| Problem::not_found(format!("there is no response {id:?}")))
+    }
+
+    /// Reads what a response says that does not stand in the log.
+    async fn response_words(&self, id: &str, scope: &scope::Key) -> Result<ResponseWords, Problem> {
+        let stored = self.values.get(Space::Words, &words_key(scope, id), self.engine.now()).await?;
+        Ok(match stored {
+            Some(StoredWords::Now(words)) => words,
+            Some(StoredWords::AnswerAlone(answer)) => {
+                ResponseWords { answer: Some(answer), instructions: None }
+            }
+            None => ResponseWords::default(),
+        })
     }
 
     /// Reads messages of the log as items; what was erased is left out.
@@ -91,7 +127,7 @@ impl App {
         for seq in messages {
             let record = self.engine.store().get(scope, Seq(*seq)).await?;
             if let Some(Ok(Body::Message(role, message))) = record.map(|record| record.body()) {
-                items.extend(to_items(role, &message, *seq));
+                items.extend(self.marked_at(scope, *seq).await?.items(role, &message, *seq));
             }
         }
         Ok(items)
@@ -103,17 +139,40 @@ pub(crate) async fn show(
     State(app): State<Arc<App>>,
     caller: Caller,
     At(id): At<String>,
-) -> Result<Json<Value>, Problem> {
+    Asked(query): Asked<ShowQuery>,
+) -> Result<Response, Problem> {
     let (record, scope) = app.response(&caller, &id).await?;
-    let record = app.settle(&id, record).await?;
-    app.shown(record, &scope).await.map(Json)
+    let mut record = app.settle(&id, record).await?;
+    if !query.stream.unwrap_or(false) {
+        return Ok(Json(app.shown(&id, record, &scope).await?).into_response());
+    }
+    // What is still made is told once it is.
+    while is_open(&record) {
+        sleep(POLL).await;
+        (record, _) = app.response(&caller, &id).await?;
+        record = app.settle(&id, record).await?;
+    }
+    let response = app.shown(&id, record, &scope).await?;
+    Ok(replayed(&response, query.starting_after))
+}
+
+/// How a response is to be shown.
+#[derive(Debug, Default, Deserialize)]
+pub(crate) struct ShowQuery {
+    /// As events.
+    #[serde(default)]
+    stream: Option<bool>,
+    /// The last event that the client has seen.
+    #[serde(default)]
+    starting_after: Option<u64>,
 }
 
 impl App {
     /// Shows a response with what was said.
-    async fn shown(&self, record: Record, scope: &scope::Key) -> Result<Value, Problem> {
-        let mut output = match (&record.answer, record.seq) {
-            (Some(answer), _) => answer.clone(),
+    pub(crate) async fn shown(&self, id: &str, record: Record, scope: &scope::Key) -> Result<Value, Problem> {
+        let words = self.response_words(id, scope).await?;
+        let mut output = match (words.answer, record.seq) {
+            (Some(answer), _) => answer,
             (None, Some(seq)) => self.items(scope, &[seq]).await?,
             (None, None) => Vec::new(),
         };
@@ -124,6 +183,7 @@ impl App {
         }
         let mut response = record.head;
         set(&mut response, "output", output.into());
+        set(&mut response, "instructions", words.instructions.unwrap_or_default());
         Ok(response)
     }
 }
@@ -139,8 +199,8 @@ pub(crate) async fn delete(
     caller: Caller,
     At(id): At<String>,
 ) -> Result<Json<Value>, Problem> {
-    caller.may(Right::Write)?;
     let (_, scope) = app.response(&caller, &id).await?;
+    caller.may(Right::Write)?;
     app.values.delete(Space::Words, &words_key(&scope, &id)).await?;
     app.values.delete(Space::Response, &id).await?;
     Ok(Json(json!({ "id": id, "object": "response.deleted", "deleted": true })))
@@ -151,12 +211,13 @@ pub(crate) async fn cancel(
     State(app): State<Arc<App>>,
     caller: Caller,
     At(id): At<String>,
-) -> Result<Json<Value>, Problem> {
-    caller.may(Right::Write)?;
+) -> Result<(Extension<Tells>, Json<Value>), Problem> {
     let (record, scope) = app.response(&caller, &id).await?;
+    caller.may(Right::Write)?;
     let record = app.settle(&id, record).await?;
     let record = app.cancel(&id, record).await?;
-    app.shown(record, &scope).await.map(Json)
+    let shown = app.shown(&id, record, &scope).await?;
+    Ok((Extension(Tells::Scope(scope)), Json(shown)))
 }
 
 /// Which items are asked for.

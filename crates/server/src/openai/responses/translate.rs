@@ -1,7 +1,7 @@
 //! From a request for a response to one for a chat completion, for endpoints that speak only that.
 
 use crate::openai::chat::set;
-use crate::openai::said::{Said, to_chat};
+use crate::openai::request_message::{RequestMessage, to_chat};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 
@@ -30,7 +30,12 @@ fn tools(fields: &Value) -> &[Value] {
 }
 
 /// Makes the request for a chat completion. `messages` are those of a chat that are sent instead of the input.
-pub(crate) fn request(fields: &Value, model: &str, said: &[Said], messages: Option<Vec<Value>>) -> Value {
+pub(crate) fn request(
+    fields: &Value,
+    model: &str,
+    said: &[RequestMessage],
+    messages: Option<Vec<Value>>,
+) -> Value {
     let mut chat = Map::new();
     chat.insert("model".into(), model.into());
     let mut all = Vec::new();
@@ -72,7 +77,7 @@ pub(crate) fn request(fields: &Value, model: &str, said: &[Said], messages: Opti
 }
 
 /// Writes messages as those of a chat. Calls that were made one after the other before any result belong together.
-fn together(said: &[Said]) -> Vec<Value> {
+fn together(said: &[RequestMessage]) -> Vec<Value> {
     said.iter().map(to_chat).collect()
 }
 

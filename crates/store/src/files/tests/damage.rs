@@ -108,6 +108,7 @@ fn p9_a_crash_between_two_lines_of_the_journal_is_no_damage() {
     let first = after[before.len()..].find('\n').unwrap() + 1;
     assert!(after[before.len()..][..first].contains("sealed"), "{after}");
     fs::write(fixture.scope_path("journal.jsonl"), &after[..before.len() + first]).unwrap();
+    fs::remove_file(fixture.path("commits.jsonl")).unwrap();
     fixture.expected = acknowledged;
     // The disk does not take a write, and that is no reason to judge otherwise.
     fixture.open(Arc::new(Faulty::new(0, Extent::Half, Then::Stop))).unwrap_or_default();
@@ -142,6 +143,7 @@ fn p9_a_hole_in_the_last_append_costs_only_that_append() {
         let mut bytes = fs::read(fixture.scope_path(file)).unwrap();
         bytes[len..len + 100].fill(0);
         fs::write(fixture.scope_path(file), &bytes).unwrap();
+        fs::remove_file(fixture.path("commits.jsonl")).unwrap();
         fixture.expected = acknowledged;
         fixture.reopen();
         fixture.check();
@@ -207,4 +209,77 @@ fn m_d3_an_open_segment_that_was_changed_by_hand_is_found() {
     }
     fixture.reopen();
     fixture.check();
+}
+
+/// Issue 16, row 15: lines that were cut off the end of an open segment leave whole lines behind; what was acknowledged is known
+/// elsewhere.
+#[test]
+fn m_d3_an_open_segment_that_was_cut_off_is_found() {
+    let dir = folder();
+    let mut fixture = Fixture::new(dir.path());
+    for text in ["one", "two", "three"] {
+        fixture.say(text);
+    }
+    let path = fixture.scope_path("000001.jsonl");
+    fixture.close();
+    let whole = fs::read_to_string(&path).unwrap();
+    let lines: Vec<&str> = whole.lines().collect();
+    fs::write(&path, lines[..lines.len() - 1].join("\n") + "\n").unwrap();
+    for _ in 0..2 {
+        fixture.reopen();
+        let problems = crate::files::audit::scope(fixture.inner(), &fixture.scope).unwrap();
+        assert!(
+            problems.iter().any(|problem| problem.contains("were written and are missing")),
+            "{problems:?}"
+        );
+        fixture.close();
+    }
+    fs::write(&path, whole).unwrap();
+    fixture.reopen();
+    assert_eq!(crate::files::audit::scope(fixture.inner(), &fixture.scope).unwrap(), Vec::<String>::new());
+}
+
+/// A line of the values that was changed may be the one that took a token away: it is told, and stays as it is.
+#[test]
+fn a_value_that_was_changed_by_hand_is_told_and_a_torn_one_is_cut_off() {
+    let dir = folder();
+    let mut fixture = Fixture::new(dir.path());
+    let now = fixture.now;
+    let write = |fixture: &Fixture, key: &str, bytes: &str| {
+        let inner = fixture.inner();
+        let value = crate::values::Value::new(key, bytes);
+        crate::files::lock(&inner.values).put(inner.disk.as_ref(), "t", value).unwrap();
+    };
+    let read = |fixture: &Fixture, key: &str| {
+        let values = crate::files::lock(&fixture.inner().values);
+        values.table.get("t", key, now).map(|value| String::from_utf8_lossy(&value.bytes).into_owned())
+    };
+    write(&fixture, "a", "valid");
+    write(&fixture, "a", "revoked");
+    write(&fixture, "b", "one");
+    fixture.close();
+    let path = dir.path().join("sessions/values.jsonl");
+    let whole = fs::read_to_string(&path).unwrap();
+    // A crash tears the last line: it is not read, and cut off before the next one is written.
+    fs::write(&path, format!("{whole}{{\"len\":90,\"su")).unwrap();
+    fixture.reopen();
+    assert_eq!(crate::files::audit::store(fixture.inner()).unwrap(), Vec::<String>::new());
+    assert_eq!(fs::read_to_string(&path).unwrap().len(), whole.len() + 13, "reading changes nothing");
+    write(&fixture, "c", "two");
+    fixture.reopen();
+    assert_eq!(crate::files::audit::store(fixture.inner()).unwrap(), Vec::<String>::new());
+    assert_eq!(
+        (read(&fixture, "a").as_deref(), read(&fixture, "c").as_deref()),
+        (Some("revoked"), Some("two"))
+    );
+    fixture.close();
+    let changed = fs::read_to_string(&path).unwrap().replacen("revoked", "rivoked", 1);
+    fs::write(&path, &changed).unwrap();
+    for _ in 0..2 {
+        fixture.reopen();
+        let problems = crate::files::audit::store(fixture.inner()).unwrap();
+        assert!(problems.iter().any(|p| p.contains("values.jsonl, line")), "{problems:?}");
+        fixture.close();
+        assert_eq!(fs::read_to_string(&path).unwrap(), changed, "nothing is rewritten in silence");
+    }
 }

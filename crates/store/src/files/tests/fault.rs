@@ -47,7 +47,7 @@ impl Faulty {
         self.steps.load(Ordering::SeqCst)
     }
 
-    pub fn is_dead(&self) -> bool {
+    pub(crate) fn is_dead(&self) -> bool {
         self.is_dead_at(self.steps())
     }
 

@@ -47,7 +47,7 @@ fn a_scope_is_a_folder_with_a_journal_and_a_file_for_each_segment() {
     let kinds = |name: &str| -> Vec<String> {
         lines(name).iter().filter_map(|line| line["kind"].as_str().map(str::to_owned)).collect()
     };
-    assert_eq!(lines("journal.jsonl")[0], json!({"segue": 2, "scope": ME}));
+    assert_eq!(lines("journal.jsonl")[0], json!({"segue": 4, "scope": ME}));
     assert_eq!(kinds("journal.jsonl"), ["opened", "sealed", "opened"]);
     assert_eq!(kinds("000001.jsonl"), ["user", "decision", "command"]);
     assert_eq!(kinds("000002.jsonl"), ["decision", "user", "decision"]);
@@ -140,9 +140,9 @@ fn newer_formats_are_refused() {
     fixture.say("one");
     fixture.close();
     let journal = fs::read_to_string(fixture.scope_path("journal.jsonl")).unwrap();
-    fs::write(fixture.scope_path("journal.jsonl"), journal.replace("\"segue\":2", "\"segue\":3")).unwrap();
+    fs::write(fixture.scope_path("journal.jsonl"), journal.replace("\"segue\":4", "\"segue\":5")).unwrap();
     fixture.reopen();
-    assert!(matches!(fixture.load(), Err(Error::NewerFormat { found: 3, known: 2 })));
+    assert!(matches!(fixture.load(), Err(Error::NewerFormat { found: 5, known: 4 })));
     fixture.close();
     fs::write(fixture.path("index.json"), r#"{"version":7,"future":true}"#).unwrap();
     assert!(matches!(Files::open(dir.path()), Err(Error::NewerFormat { found: 7, known: 1 })));
@@ -166,7 +166,7 @@ fn l10_an_entry_of_an_unknown_kind_is_of_a_newer_segue() {
         let seq = fixture.expected.state.as_ref().unwrap().head.0 + 1;
         let line = format!(
             "{{\"seq\":{seq},\"segment\":1,\"at\":\"2026-03-01T12:00:00.000000Z\",\"kind\":\"foreseen\",\"nth\":1,\
-             \"batch\":[{seq},{seq}],{bones}\"body\":{{\"sight\":7}}}}{end}"
+             \"batch\":[{seq},{seq}],{bones}\"body\":{{\"visibility\":7}}}}{end}"
         );
         fs::write(&path, format!("{whole}{line}")).unwrap();
         fixture.reopen();

@@ -17,7 +17,7 @@ mod torn;
 use super::Files;
 use super::disk::{Disk, Machine};
 use crate::error::Error;
-use crate::types::{Append, Page, Reading};
+use crate::types::{Append, Page, Reading, Take};
 use segue_core::Timestamp;
 use segue_core::decide::{Circumstances, Command, decide};
 use segue_core::entry::{Body, Bytes, Record, Seq, Spoken};
@@ -103,7 +103,7 @@ impl Fixture {
 
     pub fn open(&mut self, disk: Arc<dyn Disk>) -> Result<(), Error> {
         self.files = None;
-        self.files = Some(Files::open_on(disk, &self.dir)?);
+        self.files = Some(Files::open_on(disk, &self.dir, None)?);
         Ok(())
     }
 
@@ -154,12 +154,12 @@ impl Fixture {
         Ok(Append::of(append, state, &mut decided, id))
     }
 
-    pub fn try_run(&mut self, command: &Command) -> Result<(), (Error, Expected)> {
+    pub(crate) fn try_run(&mut self, command: &Command) -> Result<(), (Error, Expected)> {
         let append = self.append_of(command);
         self.try_append(append)
     }
 
-    pub fn try_append(&mut self, append: Append) -> Result<(), (Error, Expected)> {
+    pub(crate) fn try_append(&mut self, append: Append) -> Result<(), (Error, Expected)> {
         let after = self.expected.after(&append);
         match self.inner().append(append) {
             Ok(()) => {
@@ -183,7 +183,7 @@ impl Fixture {
     }
 
     pub fn texts(&self, session: u32) -> Vec<String> {
-        let reading = Reading::messages(self.state().view(Number(session)));
+        let reading = Reading::messages(self.state().view(Number(session)), Take::Newest(10_000));
         let records = self.inner().with(&self.scope, |scope| scope.read(&reading)).unwrap();
         records.iter().map(text).collect()
     }
@@ -219,7 +219,7 @@ impl Fixture {
         self.dir.join("sessions").join(name)
     }
 
-    pub fn scope_path(&self, name: &str) -> PathBuf {
+    pub(crate) fn scope_path(&self, name: &str) -> PathBuf {
         self.path(&super::name::folder(&self.scope)).join(name)
     }
 

@@ -50,7 +50,7 @@ async fn a_folder_of_format_1_goes_on_as_it_is() {
     fixture.say("It goes on.");
     fixture.new_session();
     fixture.say("And on.");
-    assert!(journal().unwrap().starts_with("{\"segue\":2,"), "an older Segue must not take it for damage");
+    assert!(journal().unwrap().starts_with("{\"segue\":4,"), "an older Segue must not take it for damage");
     for _ in 0..2 {
         assert_eq!(fixture.load().unwrap(), fixture.expected.state);
         assert_eq!(fixture.texts(fixture.state().latest().unwrap().0), ["And on."]);

@@ -27,7 +27,7 @@ impl Rng {
         (self.next() % end.max(1) as u64) as usize
     }
 
-    pub fn is_one_of(&mut self, n: usize) -> bool {
+    pub(crate) fn is_one_of(&mut self, n: usize) -> bool {
         self.below(n) == 0
     }
 }
@@ -63,7 +63,7 @@ impl Recorder {
         self.steps.lock().unwrap().len()
     }
 
-    pub fn die_after(&self, steps: usize) {
+    pub(crate) fn die_after(&self, steps: usize) {
         self.dies_at.store(self.steps().saturating_add(steps), Ordering::SeqCst);
     }
 
@@ -71,7 +71,7 @@ impl Recorder {
         self.dies_at.store(usize::MAX, Ordering::SeqCst);
     }
 
-    pub fn is_dead(&self) -> bool {
+    pub(crate) fn is_dead(&self) -> bool {
         self.steps() >= self.dies_at.load(Ordering::SeqCst)
     }
 
@@ -85,7 +85,7 @@ impl Recorder {
     }
 
     /// Makes the files of a disk whose power was cut after some steps.
-    pub fn power_cut(&self, after: usize, rng: &mut Rng, to: &Path) {
+    pub(crate) fn power_cut(&self, after: usize, rng: &mut Rng, to: &Path) {
         let mut tree = Tree::new();
         for step in &self.steps.lock().unwrap()[..after] {
             tree.apply(&self.root, step);

@@ -64,6 +64,7 @@ fn l10_a_sealed_segment_that_cannot_be_read_is_set_aside_and_the_scope_goes_on()
         for leftover in ["000004.jsonl", "000005.jsonl", "dropped.jsonl"] {
             _ = fs::remove_file(fixture.scope_path(leftover));
         }
+        fs::remove_file(fixture.path("commits.jsonl")).unwrap();
         fixture.expected = well.clone();
         fixture.reopen();
         fixture.check();
@@ -293,6 +294,7 @@ fn x6_what_is_not_there_any_more_is_not_deleted_in_place_of_something_else() {
     let listed = crate::files::quarantined::list(fixture.inner(), None).unwrap().found;
     // Somebody writes to the scope, which is moved away for that.
     fixture.inner().repair(&fixture.scope).unwrap();
+    fixture.load().unwrap();
     let before = super::layout::all_files(dir.path());
     let error = crate::files::quarantined::discard(fixture.inner(), &listed[0]).unwrap_err().to_string();
     assert!(error.contains("try again"), "{error}");

@@ -1,0 +1,2 @@
+-- What upkeep has made of a session stands in its row, and not in the extras of its scope, which are written as a whole.
+-- `upkeep.rs` moves it in the same transaction: a session's JSON may hold characters that PostgreSQL's own JSON cannot.
