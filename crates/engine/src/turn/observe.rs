@@ -170,10 +170,11 @@ impl Engine {
     /// Compares a message with other sessions, where that can matter: with the one before a rotation, and with earlier ones if
     /// it may not belong to the latest.
     async fn compare(&self, state: &State, text: &str, observed: &mut Observed) {
-        let watched =
-            state.extras.rotation.as_ref().filter(|rotation| {
-                rotation.cause == Cause::Semantic && rotation.heard <= WATCHED_MESSAGES_MAX
-            });
+        let watched = state.extras.rotation.as_ref().filter(|rotation| {
+            rotation.cause == Cause::Semantic
+                && rotation.heard <= WATCHED_MESSAGES_MAX
+                && state.latest() == Some(rotation.to)
+        });
         if let Some(rotation) = watched {
             observed.before = self.belongs(state, rotation.from, text).await;
         }

@@ -1,7 +1,8 @@
 //! The other sessions of a scope, as one looks for those that a message may belong to.
 //!
 //! To list them all takes as long as there are many, so that what was found is kept until a boundary changes a session: an
-//! ordinary message lists none of them again. What was read of a session is kept just as long.
+//! ordinary message lists none of them again. What was read of a session is kept until it has another number of messages: late
+//! replies reach a session without a boundary.
 
 use segue_core::scope::Key;
 use segue_core::session::{Number, Session};
@@ -39,7 +40,7 @@ pub(super) struct Others {
     pub(super) newest: Vec<Number>,
     /// Whose which message is.
     pub(super) visibility: Visibility,
-    read: Mutex<HashMap<Number, SessionText>>,
+    read: Mutex<HashMap<Number, (u32, SessionText)>>,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -94,11 +95,13 @@ impl Others {
         self.latest == state.latest() && std::ptr::eq(self.sessions.as_ptr(), Arc::as_ptr(&state.sessions))
     }
 
-    pub(super) fn read(&self, session: Number) -> Option<SessionText> {
-        lock(&self.read).get(&session).cloned()
+    pub(super) fn read(&self, state: &State, session: Number) -> Option<SessionText> {
+        let read = lock(&self.read);
+        let (messages, said) = read.get(&session)?;
+        (*messages == state.messages_of(session)).then(|| Arc::clone(said))
     }
 
-    pub(super) fn keep(&self, session: Number, said: &SessionText) {
-        lock(&self.read).insert(session, Arc::clone(said));
+    pub(super) fn keep(&self, state: &State, session: Number, said: &SessionText) {
+        lock(&self.read).insert(session, (state.messages_of(session), Arc::clone(said)));
     }
 }

@@ -77,13 +77,13 @@ impl Engine {
 
     /// Returns what was said last in a session; nothing if it cannot be read.
     async fn newest_of(&self, state: &State, others: &Others, session: Number) -> Option<SessionText> {
-        if let Some(said) = others.read(session) {
+        if let Some(said) = others.read(state, session) {
             return Some(said);
         }
         let told = self.messages(state, session, MESSAGES_MAX).await.ok()?;
         self.remind(state, &told).await;
         let said: SessionText = told.into_iter().map(|told| (speaker(told.role), told.text)).collect();
-        others.keep(session, &said);
+        others.keep(state, session, &said);
         Some(said)
     }
 

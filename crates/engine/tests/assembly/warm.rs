@@ -36,6 +36,7 @@ const OTHER_WORDS: &str = "which boat do we catch in the morning";
 enum Op {
     Say(usize),
     Answer(usize),
+    Late(u32),
     Call,
     Think,
     Long,
@@ -56,6 +57,7 @@ fn op() -> impl Strategy<Value = Op> {
     prop_oneof![
         12 => (0..SAID.len()).prop_map(Op::Say),
         8 => (1usize..40).prop_map(Op::Answer),
+        2 => (1u32..5).prop_map(Op::Late),
         2 => Just(Op::Call),
         2 => Just(Op::Think),
         1 => Just(Op::Long),
@@ -86,6 +88,13 @@ async fn run(table: &mut Table, op: &Op) {
         Op::Say(n) => return drop(table.say(Role::User, SAID[*n]).await),
         Op::Answer(words) => {
             return drop(table.say(Role::Assistant, "well, four hours. ".repeat(*words)).await);
+        }
+        Op::Late(number) => {
+            let state = table.engine.state(&table.scope).await.unwrap();
+            if state.live(Number(*number)).is_some() {
+                table.reply(Number(*number), Message::text("the ferry leaves at nine from the pier")).await;
+            }
+            return;
         }
         Op::Long => return drop(table.say(Role::Assistant, "a very long answer. ".repeat(900)).await),
         Op::Call => {
@@ -255,38 +264,50 @@ fn m_d2_a_recall_by_what_is_kept_is_the_one_that_is_read_anew() {
     after_whatever_happens_in(&one_thread(), 10, new, compare);
 }
 
-/// What is known about a session is kept from one message to the next, and some of it is read later.
-#[test]
-fn r1_a_warm_engine_judges_as_one_that_has_read_nothing() {
-    let runtime = one_thread();
-    let config = Config { cases: 60, failure_persistence: None, ..Config::default() };
+/// Runs operations on an engine that goes on and on ones that have read nothing: both judge alike.
+fn judge_alike(runtime: &Runtime, ops: &[Op]) -> Result<(), TestCaseError> {
     let judged = |outcome: &Outcome| {
         let observed =
             outcome.observed.as_deref().map(|observed| Observed { took_us: 0, ..observed.clone() });
         (outcome.action, outcome.cause, outcome.confidence, outcome.because.clone(), observed)
     };
+    let (mut warm, store) = runtime.block_on(async { (Table::new("").await, Arc::new(Memory::default())) });
+    let new = |now| {
+        let cold = runtime.block_on(Table::on(store.clone(), ""));
+        Table { now, ..cold }
+    };
+    for op in ops {
+        let mut cold = new(warm.now);
+        for table in [&mut warm, &mut cold] {
+            runtime.block_on(run(table, op));
+        }
+        // Said twice, so that the second one finds the first unread.
+        for said in ["and how long in the oven?", "the invoice from Oslo came back"] {
+            let mut cold = new(warm.now);
+            let warm = runtime.block_on(warm.say(Role::User, said));
+            let cold = runtime.block_on(cold.say(Role::User, said));
+            prop_assert_eq!(judged(&warm), judged(&cold));
+        }
+    }
+    Ok(())
+}
+
+/// What is known about a session is kept from one message to the next, and some of it is read later.
+#[test]
+fn r1_a_warm_engine_judges_as_one_that_has_read_nothing() {
+    let runtime = one_thread();
+    let config = Config { cases: 60, failure_persistence: None, ..Config::default() };
     TestRunner::new(config)
-        .run(&prop::collection::vec(op(), 1..50), |ops| {
-            let (mut warm, store) =
-                runtime.block_on(async { (Table::new("").await, Arc::new(Memory::default())) });
-            let new = |now| {
-                let cold = runtime.block_on(Table::on(store.clone(), ""));
-                Table { now, ..cold }
-            };
-            for op in &ops {
-                let mut cold = new(warm.now);
-                for table in [&mut warm, &mut cold] {
-                    runtime.block_on(run(table, op));
-                }
-                // Said twice, so that the second one finds the first unread.
-                for said in ["and how long in the oven?", "the invoice from Oslo came back"] {
-                    let mut cold = new(warm.now);
-                    let warm = runtime.block_on(warm.say(Role::User, said));
-                    let cold = runtime.block_on(cold.say(Role::User, said));
-                    prop_assert_eq!(judged(&warm), judged(&cold));
-                }
-            }
-            Ok(())
-        })
+        .run(&prop::collection::vec(op(), 1..50), |ops| judge_alike(&runtime, &ops))
         .unwrap();
+}
+
+/// What was read of a session was kept although messages came: it had become the latest by a merge, or replies came late.
+#[test]
+fn r1_what_was_read_of_an_earlier_session_is_read_again_when_it_has_grown() {
+    let merged = [Op::Say(3), Op::Merge(2, 1)];
+    let late = [Op::Say(0), Op::New, Op::Say(2), Op::Late(1), Op::Say(1), Op::Late(1), Op::Say(1)];
+    for ops in [&merged[..], &late] {
+        judge_alike(&one_thread(), ops).unwrap();
+    }
 }
