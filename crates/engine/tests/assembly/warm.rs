@@ -90,8 +90,8 @@ async fn run(table: &mut Table, op: &Op) {
             return drop(table.say(Role::Assistant, "well, four hours. ".repeat(*words)).await);
         }
         Op::Late(number) => {
-            let state = table.engine.state(&table.scope).await.unwrap();
-            if state.live(Number(*number)).is_some() {
+            let state = table.engine.state(&table.scope).await;
+            if state.is_ok_and(|state| state.live(Number(*number)).is_some()) {
                 table.reply(Number(*number), Message::text("the ferry leaves at nine from the pier")).await;
             }
             return;
