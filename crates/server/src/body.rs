@@ -12,7 +12,11 @@ use axum::http::{HeaderMap, Method};
 use axum::response::{IntoResponse as _, Response};
 use futures_util::StreamExt as _;
 use segue_core::scope;
-use serde::de::DeserializeOwned;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{DeserializeOwned, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+use std::fmt;
+use std::marker::PhantomData;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::timeout;
@@ -42,8 +46,7 @@ impl<T: DeserializeOwned + Default> FromRequest<Arc<App>> for Optional<T> {
     async fn from_request(request: Request, app: &Arc<App>) -> Result<Self, Problem> {
         let typed = check_type(request.headers());
         let bytes = read(request, app).await?;
-        let text = bytes.trim_ascii();
-        if text.is_empty() || (text == b"null" && typed.is_ok()) {
+        if bytes.is_empty() || (bytes.trim_ascii() == b"null" && typed.is_ok()) {
             return Ok(Self(T::default()));
         }
         typed?;
@@ -117,31 +120,88 @@ fn check_type(headers: &HeaderMap) -> Result<(), Problem> {
 /// Reads JSON: what is no JSON is malformed, what has the wrong fields is wrong.
 pub(crate) fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
     let error = match serde_json::from_slice(bytes) {
-        Ok(read) => return Ok(read),
+        Ok(Object(read)) => return Ok(read),
         Err(error) => error,
     };
     // A wrong field may come before the place where it ceases to be JSON.
     let mut value = serde_json::from_slice(bytes)
         .map_err(|error| Problem::malformed(format!("the body is no JSON: {error}")))?;
-    // To JSON, 2.0 is a whole number.
-    whole_numbers(&mut value);
-    serde_json::from_value(value).map_err(|_| Problem::wrong(format!("the body is wrong: {error}")))
+    // To JSON, 2.0 is a whole number. A field that is there twice stays wrong: two readers take different ones.
+    let is_other = whole_numbers(&mut value) && !error.to_string().starts_with("duplicate field");
+    if !is_other {
+        return Err(Problem::wrong(format!("the body is wrong: {error}")));
+    }
+    let read: Result<Object<T>, _> = serde_json::from_value(value);
+    read.map(|Object(read)| read).map_err(|_| Problem::wrong(format!("the body is wrong: {error}")))
 }
 
-/// Writes numbers without a fraction as whole ones.
-fn whole_numbers(value: &mut serde_json::Value) {
+/// A value that has to be written as an object: fields of a struct are also read from a list, which nobody means.
+#[derive(Debug)]
+pub(crate) struct Object<T>(pub(crate) T);
+
+impl<'de, T: DeserializeOwned> Deserialize<'de> for Object<T> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        from.deserialize_map(ObjectVisitor(PhantomData))
+    }
+}
+
+struct ObjectVisitor<T>(PhantomData<T>);
+
+impl<'de, T: DeserializeOwned> Visitor<'de> for ObjectVisitor<T> {
+    type Value = Object<T>;
+
+    fn expecting(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        to.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
+        T::deserialize(MapAccessDeserializer::new(map)).map(Object)
+    }
+}
+
+/// Reads a field that is an object.
+pub(crate) fn object<'de, D: Deserializer<'de>, T: DeserializeOwned>(from: D) -> Result<T, D::Error> {
+    Object::deserialize(from).map(|Object(read)| read)
+}
+
+/// Reads a field that is a list of objects.
+pub(crate) fn objects<'de, D: Deserializer<'de>, T: DeserializeOwned>(from: D) -> Result<Vec<T>, D::Error> {
+    let objects: Vec<Object<T>> = Vec::deserialize(from)?;
+    Ok(objects.into_iter().map(|Object(read)| read).collect())
+}
+
+/// Reads a field that is an object or null.
+pub(crate) fn optional_object<'de, D: Deserializer<'de>, T: DeserializeOwned>(
+    from: D,
+) -> Result<Option<T>, D::Error> {
+    Ok(Option::<Object<T>>::deserialize(from)?.map(|Object(read)| read))
+}
+
+/// From here on a float is no whole number that fits: 2 to the power of 63.
+const WHOLE_END: f64 = 9_223_372_036_854_775_808.0;
+
+/// Writes numbers without a fraction as whole ones, and tells whether there were any.
+fn whole_numbers(value: &mut serde_json::Value) -> bool {
     use serde_json::Value;
     match value {
         Value::Number(number) => {
-            let whole = number.as_f64().filter(|float| float.fract() == 0.0 && float.abs() < 9e15);
-            if let Some(whole) = whole.filter(|_| number.is_f64()) {
-                *value = Value::from(whole as i64);
-            }
+            let whole = number.as_f64().filter(|float| float.fract() == 0.0 && float.abs() < WHOLE_END);
+            let whole = whole.filter(|_| number.is_f64()).map(|whole| whole as i64);
+            whole.map(|whole| *value = Value::from(whole)).is_some()
         }
-        Value::Array(values) => values.iter_mut().for_each(whole_numbers),
-        Value::Object(fields) => fields.values_mut().for_each(whole_numbers),
-        Value::Null | Value::Bool(_) | Value::String(_) => {}
+        Value::Array(values) => values.iter_mut().fold(false, |any, value| whole_numbers(value) | any),
+        Value::Object(fields) => fields.values_mut().fold(false, |any, value| whole_numbers(value) | any),
+        Value::Null | Value::Bool(_) | Value::String(_) => false,
     }
+}
+
+/// How many digits a number in a query or a header has. All numbers of so many fit wherever one is kept.
+const DIGITS_MAX: usize = 18;
+
+/// Reads a number of decimal digits and nothing else.
+pub(crate) fn digits(text: &str) -> Option<u64> {
+    let is_number = (1..=DIGITS_MAX).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit());
+    text.parse().ok().filter(|_| is_number)
 }
 
 /// The query of a request.

@@ -1,5 +1,8 @@
 //! The description of Segue's own interface: what the code says, and the rules that its types cannot say.
 
+use segue_core::observed::Answer;
+use segue_core::task::intent::MessageIntent;
+use segue_engine::shapes::Shape;
 use serde_json::{Map, Value, json};
 use utoipa::openapi::OpenApi;
 
@@ -20,8 +23,12 @@ const PROBLEMS: [(&str, &str); 10] = [
 /// What a scope is: no white space, no control characters, no `#`.
 pub(crate) const SCOPE: &str = r"^[^\s\x00-\x1f\x7f-\x9f#]+$";
 
-/// A text that says something.
-const SAYS_SOMETHING: &str = r"\S";
+/// A text that is not blank. Spelled out: what `\s` stands for differs between the languages that read this.
+pub(crate) const SAYS_SOMETHING: &str =
+    r"[^\t-\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]";
+
+/// A text of which something is left as a title: it has a character that is neither white space nor a control character.
+const TITLE: &str = r"[^\x00-\x20\x7f-\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]";
 
 /// Describes the interface as OpenAPI 3.1.
 pub(crate) fn description(api: &OpenApi) -> String {
@@ -35,6 +42,17 @@ pub(crate) fn description(api: &OpenApi) -> String {
                 }
             }
         }
+    }
+    for (place, rule) in fields() {
+        if let Some(Value::Object(field)) = api.pointer_mut(&format!("/components/schemas/{place}")) {
+            field.extend(of(rule));
+        }
+    }
+    // A call with both a name and a function is read as the nested one.
+    if let Some(Value::Object(call)) = api.pointer_mut("/components/schemas/NewToolCall")
+        && let Some(forms) = call.remove("oneOf")
+    {
+        call.insert("anyOf".to_owned(), forms);
     }
     for (schema, rule) in rules() {
         if let Some(Value::Object(fields)) = api.pointer_mut(&format!("/components/schemas/{schema}")) {
@@ -91,17 +109,51 @@ fn constrain(path: &str, parameter: &mut Value) {
         ("n", _) => json!({ "minimum": 1, "maximum": u32::MAX }),
         ("seq", _) => json!({ "minimum": 1, "maximum": i64::MAX }),
         ("op", _) => json!({ "enum": segue_engine::tasks::op::OPS }),
-        ("shape", _) => json!({ "enum": segue_engine::shapes::Shape::ALL.map(|shape| shape.name()) }),
+        ("shape", _) => json!({ "enum": Shape::ALL.map(Shape::name) }),
         ("Idempotency-Key", _) => json!({ "pattern": "^[!-~]([ -~]{0,253}[!-~])?$" }),
-        ("Last-Event-ID", "/api/v1/events") => json!({ "pattern": r"^([0-9]{1,15}(\.[0-9]{1,15})?)?$" }),
-        ("Last-Event-ID", _) => json!({ "pattern": "^([0-9]{1,15})?$" }),
+        ("Last-Event-ID", "/api/v1/events") => json!({ "pattern": r"^([0-9]{1,18}(\.[0-9]{1,18})?)?$" }),
+        ("Last-Event-ID", _) => json!({ "pattern": "^([0-9]{1,18})?$" }),
         ("cursor", "/api/v1/scopes") => json!({ "pattern": "^([0-9a-f]{2})+$" }),
-        ("cursor", _) => json!({ "pattern": "^[0-9]{1,9}$" }),
+        ("cursor", _) => json!({ "pattern": "^[0-9]{1,18}$" }),
         _ => return,
     };
     if let Value::Object(more) = more {
         schema.extend(more);
     }
+}
+
+fn of(value: Value) -> Map<String, Value> {
+    match value {
+        Value::Object(fields) => fields,
+        _ => Map::new(),
+    }
+}
+
+/// Rules for single fields: what the code refuses, and their types allow.
+fn fields() -> Vec<(&'static str, Value)> {
+    let optional = |names: Vec<&str>| {
+        let names: Vec<Option<&str>> = names.into_iter().map(Some).chain([None]).collect();
+        json!({ "enum": names })
+    };
+    let intents: Vec<&str> = MessageIntent::ALL.iter().map(|intent| intent.name()).collect();
+    let shapes: Vec<&str> = Shape::ALL.iter().map(|shape| shape.name()).collect();
+    let answers: Vec<&str> = Answer::ALL.iter().map(|answer| answer.name()).collect();
+    let (scope, said) = (json!({ "pattern": SCOPE }), json!({ "pattern": SAYS_SOMETHING }));
+    let place = json!({ "maximum": i64::MAX });
+    vec![
+        ("NewMessage/properties/scope", scope.clone()),
+        ("NewMessage/properties/intent", optional(intents)),
+        ("NewReply/properties/scope", scope.clone()),
+        ("NewToolResult/properties/scope", scope),
+        ("ContextQuery/properties/shape", optional(shapes)),
+        ("NewAnswer/properties/answer", json!({ "enum": answers })),
+        ("FirstMessage/properties/text", said.clone()),
+        ("NewRecall/properties/query", said.clone()),
+        ("NewRecall/properties/why", said),
+        ("Change/properties/title", json!({ "pattern": TITLE })),
+        ("ForkAt/properties/at", place.clone()),
+        ("SplitAt/properties/at", place),
+    ]
 }
 
 /// Rules between the fields of a schema.
@@ -111,10 +163,6 @@ fn rules() -> Vec<(&'static str, Map<String, Value>)> {
     let some = json!({ "type": "array", "minItems": 1 });
     let needs = |name: &str, schema: &Value| json!({ "required": [name], "properties": { name: schema } });
     let only = |name: &str, schema: &Value, other: &str| json!({ "required": [name], "properties": { name: schema, other: { "type": "null" } } });
-    let of = |value: Value| match value {
-        Value::Object(fields) => fields,
-        _ => Map::new(),
-    };
     vec![
         (
             "NewMessage",

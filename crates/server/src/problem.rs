@@ -49,9 +49,9 @@ impl Problem {
         Self::new(StatusCode::BAD_REQUEST, "malformed", "The request cannot be read", detail)
     }
 
-    /// What was answered has been erased since.
+    /// It was done, and what was answered has been erased since.
     pub fn erased(detail: impl Into<String>) -> Self {
-        Self::new(StatusCode::GONE, "erased", "It was erased", detail)
+        Self::new(StatusCode::CONFLICT, "erased", "It was erased", detail)
     }
 
     /// There is no token, or a bad one.

@@ -34,7 +34,6 @@ pub struct ContextQuery {
     window: Option<u64>,
     /// A provider's shape: openai_chat, openai_responses or anthropic.
     #[serde(default)]
-    #[schema(pattern = "^(openai_chat|openai_responses|anthropic)$")]
     shape: Option<String>,
 }
 

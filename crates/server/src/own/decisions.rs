@@ -28,7 +28,7 @@ pub(crate) async fn list(
     let limit = wire::limit(query.limit)?;
     let behind: Option<u64> = match query.cursor.as_deref() {
         None => None,
-        Some(cursor) => Some(cursor.parse().map_err(|_| Problem::wrong("there is no such cursor"))?),
+        Some(cursor) => Some(wire::cursor(cursor)?),
     };
     let state = app.state(&scope).await?;
     // Decisions are read from the newest on, in growing portions, until the page is full.

@@ -1,5 +1,6 @@
 //! Ids as channels give them: texts, or numbers.
 
+use crate::description::SAYS_SOMETHING;
 use serde::Deserialize;
 use std::borrow::Cow;
 use utoipa::openapi::RefOr;
@@ -21,13 +22,35 @@ pub enum Id {
 #[derive(Debug)]
 pub struct PresentId;
 
+/// How an [`Id`] is described that may be empty, which means that there is none, but not blank.
+#[derive(Debug)]
+pub struct EmptyOrId;
+
+fn either(pattern: String, description: &str) -> RefOr<Schema> {
+    let text = ObjectBuilder::new().schema_type(Type::String).pattern(Some(pattern));
+    let number = ObjectBuilder::new().schema_type(Type::Number);
+    let either = OneOfBuilder::new().item(text).item(number).description(Some(description));
+    RefOr::T(Schema::OneOf(either.build()))
+}
+
 impl PartialSchema for PresentId {
     fn schema() -> RefOr<Schema> {
-        let text = ObjectBuilder::new().schema_type(Type::String).pattern(Some(r"\S"));
-        let number = ObjectBuilder::new().schema_type(Type::Number);
-        let either = OneOfBuilder::new().item(text).item(number);
-        let either = either.description(Some("An id that is not blank: a text, or a number."));
-        RefOr::T(Schema::OneOf(either.build()))
+        either(SAYS_SOMETHING.to_owned(), "An id that is not blank: a text, or a number.")
+    }
+}
+
+impl PartialSchema for EmptyOrId {
+    fn schema() -> RefOr<Schema> {
+        either(
+            format!("^$|{SAYS_SOMETHING}"),
+            "An id, or an empty text for none; it is not white space alone.",
+        )
+    }
+}
+
+impl ToSchema for EmptyOrId {
+    fn name() -> Cow<'static, str> {
+        Cow::Borrowed("EmptyOrId")
     }
 }
 

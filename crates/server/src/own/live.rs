@@ -69,9 +69,8 @@ pub(crate) async fn of_scope(
     let scope = body::scope_there(&caller, &scope)?;
     // A scope may be watched before anything is said there.
     let head = app.engine.store().head(&scope).await?.unwrap_or(Seq::ZERO);
-    let from = match last_id(&headers)?.map(|id| id.parse()) {
-        Some(Ok(seq)) => Seq(seq),
-        Some(Err(_)) => return Err(Problem::wrong("Last-Event-ID is not the id of an event")),
+    let from = match last_id(&headers)? {
+        Some(id) => Seq(number(&id)?),
         None => head,
     };
     Ok(stream(Follow::new(app, caller, scope, from)))
@@ -106,15 +105,17 @@ pub(crate) async fn of_all(
 
 /// Reads the id of an event of all scopes: the position of its commit, and its place in the log.
 fn place(text: &str) -> Result<(Position, Option<Seq>), Problem> {
-    let wrong = || Problem::wrong("Last-Event-ID is not the id of an event");
     match text.split_once('.') {
         Some((position, seq)) => {
-            let (position, seq): (u64, u64) =
-                (position.parse().map_err(|_| wrong())?, seq.parse().map_err(|_| wrong())?);
+            let (position, seq) = (number(position)?, number(seq)?);
             Ok((Position(position.saturating_sub(1)), Some(Seq(seq))))
         }
-        None => Ok((text.parse().map_err(|_| wrong())?, None)),
+        None => Ok((Position(number(text)?), None)),
     }
+}
+
+fn number(text: &str) -> Result<u64, Problem> {
+    body::digits(text).ok_or_else(|| Problem::wrong("Last-Event-ID is not the id of an event"))
 }
 
 fn last_id(headers: &HeaderMap) -> Result<Option<String>, Problem> {

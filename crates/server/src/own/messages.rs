@@ -1,7 +1,7 @@
 //! Messages of people.
 
 use super::context::{ContextQuery, assemble};
-use super::id::{Id, PresentId};
+use super::id::{EmptyOrId, Id, PresentId};
 use super::wire::Turn;
 use crate::app::App;
 use crate::auth::{Caller, Right};
@@ -28,10 +28,10 @@ const ATTACHMENTS_MAX: usize = 100;
 pub struct NewMessage {
     /// The scope; or else `address`.
     #[serde(default)]
-    #[schema(example = "agent:main:telegram:direct:user123", pattern = "^[^\\s\\x00-\\x1f\\x7f-\\x9f#]+$")]
+    #[schema(example = "agent:main:telegram:direct:user123")]
     scope: Option<String>,
     /// Where it comes from; or else `scope`.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "body::optional_object")]
     address: Option<NewAddress>,
     /// What is said, or a slash command.
     #[serde(default)]
@@ -52,10 +52,9 @@ pub struct NewMessage {
     attachments: Option<Vec<Attachment>>,
     /// What it is to the task, if the host knows: response, modification, confirmation, new_task, abandon or unclear.
     #[serde(default)]
-    #[schema(pattern = "^(response|modification|confirmation|new_task|abandon|unclear)$")]
     intent: Option<String>,
     /// To get the context for the model with the answer.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "body::optional_object")]
     context: Option<ContextQuery>,
 }
 
@@ -71,6 +70,7 @@ pub struct NewAddress {
     pub(crate) account: Option<Id>,
     /// The person. In a group it is who speaks; without a person and a group it is the agent's main scope.
     #[serde(default)]
+    #[schema(value_type = Option<EmptyOrId>)]
     pub(crate) peer: Option<Id>,
     /// The group or channel.
     #[serde(default)]
@@ -110,7 +110,7 @@ pub enum Attachment {
     /// Its name or address.
     Name(String),
     /// An object: `name`, `url`, `type` are shown.
-    Described(AttachmentFields),
+    Described(#[serde(deserialize_with = "body::object")] AttachmentFields),
 }
 
 /// What is known about an attachment.

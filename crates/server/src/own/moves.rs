@@ -40,7 +40,6 @@ pub struct SplitAt {
 #[serde(deny_unknown_fields)]
 pub struct NewAnswer {
     /// One of the question's options: continue, fresh or older.
-    #[schema(pattern = "^(continue|fresh|older)$")]
     answer: String,
 }
 

@@ -18,11 +18,11 @@ use utoipa::ToSchema;
 pub struct NewRecall {
     /// What to look for.
     #[serde(default)]
-    #[schema(pattern = r"\S", required)]
+    #[schema(required)]
     query: String,
     /// Why: it stands with every fragment.
     #[serde(default)]
-    #[schema(pattern = r"\S", required)]
+    #[schema(required)]
     why: String,
     /// How many fragments at most.
     #[serde(default)]

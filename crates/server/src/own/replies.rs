@@ -24,7 +24,6 @@ use utoipa::ToSchema;
 #[serde(deny_unknown_fields)]
 pub struct NewReply {
     /// The scope.
-    #[schema(pattern = "^[^\\s\\x00-\\x1f\\x7f-\\x9f#]+$")]
     scope: String,
     /// The session that it was made for, as the turn told it; the latest one if nothing is said.
     #[serde(default)]
@@ -42,8 +41,8 @@ pub struct NewReply {
     #[serde(default)]
     model: Option<String>,
     /// How many tokens it took: `tokens_in`, `tokens_out`.
-    #[serde(default)]
-    usage: Option<Usage>,
+    #[serde(default, deserialize_with = "body::optional_object")]
+    usage: Option<NewUsage>,
     /// An id of it: a second delivery with the same one changes nothing.
     #[serde(default)]
     message_id: Option<Id>,
@@ -63,6 +62,7 @@ pub enum NewToolCall {
         #[schema(value_type = PresentId)]
         id: Id,
         /// What is called.
+        #[serde(deserialize_with = "body::object")]
         function: NewFunction,
     },
     /// Flat.
@@ -117,9 +117,9 @@ pub enum NewReasoning {
     /// The thoughts.
     Text(String),
     /// One block.
-    One(Thought),
+    One(#[serde(deserialize_with = "body::object")] Thought),
     /// Several blocks, in order.
-    Several(Vec<Thought>),
+    Several(#[serde(deserialize_with = "body::objects")] Vec<Thought>),
 }
 
 /// A block of reasoning.
@@ -182,29 +182,85 @@ impl NewReasoning {
     }
 }
 
-/// How many tokens a reply took.
-#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize, ToSchema)]
-pub struct Usage {
+/// The most tokens that a reply can be said to have taken: what every reader of JSON can count to.
+const TOKENS_MAX: u64 = (1 << 53) - 1;
+
+/// A number of tokens.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Tokens(u64);
+
+impl<'de> Deserialize<'de> for Tokens {
+    fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        match u64::deserialize(from)? {
+            tokens @ 0..=TOKENS_MAX => Ok(Self(tokens)),
+            _ => Err(serde::de::Error::custom(format!("a number of tokens is at most {TOKENS_MAX}"))),
+        }
+    }
+}
+
+/// How many tokens a reply took, by the names of here or by those of OpenAI's interfaces. Other fields are not read.
+#[derive(Debug, Clone, Copy, Default, Deserialize, ToSchema)]
+pub struct NewUsage {
     /// Tokens that the model read.
-    #[serde(default, alias = "prompt_tokens", alias = "input_tokens")]
-    tokens_in: u64,
+    #[serde(default)]
+    #[schema(value_type = Option<u64>, maximum = 9_007_199_254_740_991_u64)]
+    tokens_in: Option<Tokens>,
+    /// The same, as OpenAI's chat calls it.
+    #[serde(default)]
+    #[schema(value_type = Option<u64>, maximum = 9_007_199_254_740_991_u64)]
+    prompt_tokens: Option<Tokens>,
+    /// The same, as OpenAI's responses call it.
+    #[serde(default)]
+    #[schema(value_type = Option<u64>, maximum = 9_007_199_254_740_991_u64)]
+    input_tokens: Option<Tokens>,
     /// Tokens that the model wrote.
-    #[serde(default, alias = "completion_tokens", alias = "output_tokens")]
-    tokens_out: u64,
+    #[serde(default)]
+    #[schema(value_type = Option<u64>, maximum = 9_007_199_254_740_991_u64)]
+    tokens_out: Option<Tokens>,
+    /// The same, as OpenAI's chat calls it.
+    #[serde(default)]
+    #[schema(value_type = Option<u64>, maximum = 9_007_199_254_740_991_u64)]
+    completion_tokens: Option<Tokens>,
+    /// The same, as OpenAI's responses call it.
+    #[serde(default)]
+    #[schema(value_type = Option<u64>, maximum = 9_007_199_254_740_991_u64)]
+    output_tokens: Option<Tokens>,
     /// Tokens of those it read that it had in its cache.
     #[serde(default)]
-    tokens_cached: u64,
+    #[schema(value_type = Option<u64>, maximum = 9_007_199_254_740_991_u64)]
+    tokens_cached: Option<Tokens>,
     /// Tokens of those it wrote that it thought.
     #[serde(default)]
+    #[schema(value_type = Option<u64>, maximum = 9_007_199_254_740_991_u64)]
+    tokens_reasoning: Option<Tokens>,
+}
+
+impl NewUsage {
+    fn read(self) -> message::Usage {
+        let count = |tokens: Option<Tokens>| tokens.unwrap_or_default().0;
+        message::Usage {
+            tokens_in: count(self.tokens_in.or(self.prompt_tokens).or(self.input_tokens)),
+            tokens_cached: count(self.tokens_cached),
+            tokens_out: count(self.tokens_out.or(self.completion_tokens).or(self.output_tokens)),
+            tokens_reasoning: count(self.tokens_reasoning),
+        }
+    }
+}
+
+/// How many tokens a reply took.
+#[derive(Debug, Clone, Copy, Default, Serialize, ToSchema)]
+pub struct Usage {
+    /// Tokens that the model read.
+    tokens_in: u64,
+    /// Tokens that the model wrote.
+    tokens_out: u64,
+    /// Tokens of those it read that it had in its cache.
+    tokens_cached: u64,
+    /// Tokens of those it wrote that it thought.
     tokens_reasoning: u64,
 }
 
 impl Usage {
-    fn read(self) -> message::Usage {
-        let Self { tokens_in, tokens_out, tokens_cached, tokens_reasoning } = self;
-        message::Usage { tokens_in, tokens_cached, tokens_out, tokens_reasoning }
-    }
-
     /// Shows what a reply took.
     pub(crate) fn of(usage: message::Usage) -> Self {
         let message::Usage { tokens_in, tokens_cached, tokens_out, tokens_reasoning } = usage;
@@ -217,12 +273,12 @@ impl Usage {
 #[serde(deny_unknown_fields)]
 pub struct NewToolResult {
     /// The scope.
-    #[schema(pattern = "^[^\\s\\x00-\\x1f\\x7f-\\x9f#]+$")]
     scope: String,
     /// The session that called the tool; the latest one if nothing is said.
     #[serde(default)]
     session: Option<String>,
     /// The id of the call.
+    #[schema(value_type = PresentId)]
     tool_call_id: Id,
     /// What the tool answered.
     #[serde(default)]
@@ -266,18 +322,18 @@ pub(crate) async fn reply(
     let calls = new.tool_calls.unwrap_or_default().into_iter().map(NewToolCall::read);
     let tool_calls = calls.collect::<Result<Vec<_>, _>>()?;
     let model = new.model.unwrap_or_default();
-    let usage = new.usage.unwrap_or_default();
+    let usage = new.usage.map(NewUsage::read);
     let message = Message {
         text: new.text.unwrap_or_default(),
         tool_calls,
         reasoning: new.reasoning.map(|given| given.read(&model)).unwrap_or_default(),
         message_id: id(new.message_id, key),
-        usage: new.usage.map(Usage::read),
+        usage,
         model: Some(model.clone()).filter(|model| !model.is_empty()),
         ..Message::default()
     };
     let written = written(&app, &scope, new.session.as_deref(), at, Role::Assistant, message).await?;
-    app.count_tokens(&model, usage.read());
+    app.count_tokens(&model, usage.unwrap_or_default());
     Ok(written)
 }
 

@@ -116,9 +116,11 @@ fn written(key: &str) -> String {
 
 fn read_cursor(text: &str) -> Result<Cursor, Problem> {
     let wrong = || Problem::wrong("there is no such cursor").hint("take `next` of the page before");
+    let is_written = |byte: &u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+    let is_fine = !text.is_empty() && text.len().is_multiple_of(2) && text.as_bytes().iter().all(is_written);
     let byte = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
     let bytes: Option<Vec<u8>> = text.as_bytes().chunks(2).map(byte).collect();
-    let bytes = bytes.filter(|_| !text.is_empty() && text.len().is_multiple_of(2)).ok_or_else(wrong)?;
+    let bytes = bytes.filter(|_| is_fine).ok_or_else(wrong)?;
     // Any place in the order of keys will do. No key holds a NUL, and not every store takes one.
     Ok(Cursor(String::from_utf8_lossy(&bytes).replace('\0', "\u{1}")))
 }

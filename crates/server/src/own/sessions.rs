@@ -54,13 +54,14 @@ pub(crate) async fn list(
 ) -> Result<Json<Page<Session>>, Problem> {
     let scope = body::scope_there(&caller, &scope)?;
     let limit = wire::limit(query.limit)?;
-    let before: Option<u32> = match query.cursor.as_deref() {
+    let before: Option<u64> = match query.cursor.as_deref() {
         None => None,
-        Some(cursor) => Some(cursor.parse().map_err(|_| Problem::wrong("there is no such cursor"))?),
+        Some(cursor) => Some(wire::cursor(cursor)?),
     };
     let state = app.state(&scope).await?;
     let numbers = session_numbers(&state, query.archived);
-    let mut behind = numbers.into_iter().filter(|number| before.is_none_or(|before| number.0 < before));
+    let mut behind =
+        numbers.into_iter().filter(|number| before.is_none_or(|before| u64::from(number.0) < before));
     let mut items = Vec::new();
     for number in behind.by_ref().take(limit) {
         items.push(Session::of(&app.engine.describe(&state, number).await?));
@@ -83,7 +84,6 @@ fn session_numbers(state: &ScopeState, archived: Option<bool>) -> Vec<Number> {
 pub struct FirstMessage {
     /// What is said.
     #[serde(default)]
-    #[schema(pattern = r"\S")]
     text: Option<String>,
 }
 
@@ -209,7 +209,6 @@ async fn whole(app: &App, state: &ScopeState, number: Number) -> Result<WholeSes
 pub struct Change {
     /// Its title.
     #[serde(default)]
-    #[schema(pattern = r"\S")]
     title: Option<String>,
     /// Whether it is kept, whatever its age.
     #[serde(default)]

@@ -62,7 +62,7 @@ pub(crate) async fn list(
     let limit = wire::limit(query.limit)?;
     let from: Option<u64> = match query.cursor.as_deref() {
         None => None,
-        Some(cursor) => Some(cursor.parse().map_err(|_| Problem::wrong("there is no such cursor"))?),
+        Some(cursor) => Some(wire::cursor(cursor)?),
     };
     let (state, number) = app.session(&scope, n).await?;
     let order = query.order.unwrap_or_default();

@@ -421,6 +421,11 @@ pub(crate) fn limit(asked: Option<usize>) -> Result<usize, crate::problem::Probl
     }
 }
 
+/// Reads a cursor that is a number.
+pub(crate) fn cursor(text: &str) -> Result<u64, crate::problem::Problem> {
+    crate::body::digits(text).ok_or_else(|| crate::problem::Problem::wrong("there is no such cursor"))
+}
+
 /// Names the labels of a turn in the metrics.
 pub(crate) fn labels(action: Action, cause: Cause) -> [(&'static str, &'static str); 2] {
     [("action", action.name()), ("cause", cause.name())]

@@ -190,5 +190,5 @@ async fn x17_answers_about_conversations_go_with_what_was_erased() {
     let gone = world.call("DELETE", &format!("{path}/{item}"), None, &[]).await;
     assert_eq!(gone.status, 200, "{}", gone.text);
     let again = world.call("POST", &path, Some(&items), &KEY).await;
-    assert_eq!(again.status, 410, "{}", again.text);
+    assert_eq!(again.status, 409, "{}", again.text);
 }

@@ -294,6 +294,6 @@ fn usage_of(usage: Usage) -> Value {
         "input_tokens_details": { "cached_tokens": usage.tokens_cached },
         "output_tokens": usage.tokens_out,
         "output_tokens_details": { "reasoning_tokens": usage.tokens_reasoning },
-        "total_tokens": usage.tokens_in + usage.tokens_out,
+        "total_tokens": usage.tokens_in.saturating_add(usage.tokens_out),
     })
 }
