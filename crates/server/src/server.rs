@@ -88,8 +88,9 @@ impl Server {
 
     /// Takes connections until it is told to stop, and returns once every turn is finished or parked.
     pub async fn run(self, listener: TcpListener) -> Result<(), StartError> {
+        let from = self.app.engine.store().position().await?;
         let workers = workers::start(&self.app);
-        let pump = tokio::spawn(events::pump(Arc::clone(&self.app)));
+        let pump = tokio::spawn(events::pump(Arc::clone(&self.app), from));
         let look = tokio::spawn(look(Arc::clone(&self.app)));
         let result = serve(Arc::clone(&self.app), listener, router(&self.app)).await;
         self.app.background.ended(self.app.serve().shutdown_grace.unsigned_abs()).await;

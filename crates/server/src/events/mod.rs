@@ -7,7 +7,7 @@ pub(crate) use of_record::{Event, events_of};
 
 use crate::app::App;
 use segue_core::scope;
-use segue_store::Position;
+use segue_store::{Error, Position};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -47,30 +47,31 @@ impl Hub {
     }
 }
 
-/// Reads the store's commits, whoever made them, and wakes those who wait for their scopes.
-pub(crate) async fn pump(app: Arc<App>) {
+/// Reads the store's commits behind a position, whoever made them, and wakes those who wait for their scopes.
+///
+/// The position is from before the first request: what is said while this task starts is behind it.
+pub(crate) async fn pump(app: Arc<App>, from: Position) {
     let mut stopping = app.stopping.clone();
     tokio::select! {
-        () = follow(&app) => {}
+        () = follow(&app, from) => {}
         _ = stopping.wait_for(|stop| *stop) => {}
     }
 }
 
-async fn follow(app: &App) {
+async fn follow(app: &App, from: Position) {
+    let mut commits = app.engine.store().watch(from);
     loop {
-        let from = app.engine.store().position().await.unwrap_or(Position::START);
-        let mut commits = app.engine.store().watch(from);
-        loop {
-            match commits.next().await {
-                Ok(commit) => app.hub.wake(&commit.scope),
-                Err(error) => {
-                    tracing::warn!(%error, "the store cannot be watched; it is tried again");
-                    break;
+        match commits.next().await {
+            Ok(commit) => app.hub.wake(&commit.scope),
+            Err(error) => {
+                tracing::warn!(%error, "the store cannot be watched; it is tried again");
+                sleep(PAUSE).await;
+                if let (Error::Expired { .. }, Ok(now)) = (error, app.engine.store().position().await) {
+                    commits = app.engine.store().watch(now);
                 }
+                // What was missed is found in the log.
+                app.hub.wake_all();
             }
         }
-        sleep(PAUSE).await;
-        // What was missed is found in the log.
-        app.hub.wake_all();
     }
 }

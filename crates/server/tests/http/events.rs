@@ -5,6 +5,9 @@ use serde_json::{Value, json};
 
 const ME: &str = "agent:main:cli:direct:me";
 
+/// After how long a stream that tells nothing is taken for broken, so that a test fails and does not hang.
+const PATIENCE: std::time::Duration = std::time::Duration::from_secs(120);
+
 /// Reads so many events of a stream: id, name, data.
 pub async fn read(
     world: &World,
@@ -21,7 +24,8 @@ pub async fn read(
     assert_eq!(response.status().as_u16(), 200);
     let (mut text, mut events) = (String::new(), Vec::new());
     while events.len() < count {
-        let chunk = response.chunk().await.unwrap().expect("the stream goes on");
+        let chunk = tokio::time::timeout(PATIENCE, response.chunk()).await.expect("an event comes");
+        let chunk = chunk.unwrap().expect("the stream goes on");
         text += std::str::from_utf8(&chunk).unwrap();
         while let Some((event, rest)) = text.split_once("\n\n") {
             let field = |name: &str| {
