@@ -126,7 +126,7 @@ Examples:
     /// Show what the model would be given
     #[command(after_help = "Example:\n  segue context --json")]
     Context {
-        /// The scope [default: the one that was written last]
+        /// The scope [default: session.scope, else the one that was written last]
         scope: Option<scope::Key>,
         /// The model's window, in tokens [default: the configuration's]
         #[arg(long, value_name = "TOKENS")]
@@ -178,7 +178,7 @@ What is kept is set in [retention] of the configuration; without it nothing goes
     /// Tell why the last messages went where they went
     #[command(after_help = "Example:\n  segue why --last 3")]
     Why {
-        /// The scope [default: the one that was written last]
+        /// The scope [default: session.scope, else the one that was written last]
         scope: Option<scope::Key>,
         /// How many decisions, newest first
         #[arg(long, value_name = "N", default_value_t = 1)]
@@ -225,7 +225,7 @@ Examples:
 
 What a form has no place for is said on standard error. docs/import.md says where Claude Code and Codex look.")]
     Export {
-        /// The session: its number in the scope that was written last, or its key [default: the latest one]
+        /// The session: its number in the default scope, or its key [default: the latest one]
         key: Option<SessionArg>,
         /// The form
         #[arg(long, value_enum, default_value_t = ExportFormat::Segue)]
@@ -329,7 +329,7 @@ A line of a file:
 /// `segue chat`.
 #[derive(Debug, ClapArgs)]
 pub struct Chat {
-    /// The scope to talk in; by default your own, on the channel "cli"
+    /// The scope to talk in; by default session.scope, else your own on the channel "cli"
     #[arg(long)]
     pub scope: Option<scope::Key>,
     /// The model that answers: a name from [models] of the configuration. A session keeps the one that it began
@@ -382,7 +382,7 @@ pub struct Erase {
     #[arg(long, value_name = "NAME", conflicts_with_all = ["scope", "messages"])]
     pub person: Option<String>,
     /// Delete also set-aside copies that only may hold it, with what others said there
-    #[arg(long, conflicts_with = "messages")]
+    #[arg(long)]
     pub set_aside: bool,
     /// Say what would be erased, and erase nothing
     #[arg(long)]
@@ -413,7 +413,7 @@ pub struct MoveStore {
 #[derive(Debug, ClapArgs)]
 #[command(allow_missing_positional = true)]
 pub struct Recalling {
-    /// The scope [default: the one that was written last]
+    /// The scope [default: session.scope, else the one that was written last]
     pub scope: Option<scope::Key>,
     /// What to look for
     pub query: String,

@@ -2,7 +2,7 @@
 
 use anyhow::{Context as _, bail};
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, ErrorKind};
+use std::io::{self, BufRead, BufReader, ErrorKind, Read as _};
 use std::path::Path;
 
 /// The lines of a file or of standard input.
@@ -48,12 +48,36 @@ pub fn lines(path: &Path, line_bytes_max: u64) -> anyhow::Result<Lines> {
     Ok(Lines { reader, line_bytes_max, number: 0, bytes })
 }
 
+/// Reads a small file as text: an ordinary one, and no longer than it may be. What has the name of a file in a folder may be
+/// a device that never ends, or a pipe that nobody writes to.
+pub fn bounded(path: &Path, bytes_max: u64) -> io::Result<String> {
+    let about = path.metadata()?;
+    if !about.is_file() {
+        return Err(io::Error::other(if about.is_dir() {
+            "it is a folder"
+        } else {
+            "it is no ordinary file"
+        }));
+    }
+    bounded_of_any_kind(path, bytes_max)
+}
+
+/// The same for a file that the person names: a pipe will do.
+pub fn bounded_of_any_kind(path: &Path, bytes_max: u64) -> io::Result<String> {
+    let mut text = String::new();
+    File::open(path)?.take(bytes_max.saturating_add(1)).read_to_string(&mut text)?;
+    if text.len() as u64 > bytes_max {
+        return Err(io::Error::other(format!("it has more than {bytes_max} bytes")));
+    }
+    Ok(text)
+}
+
 impl Lines {
     /// Reads the next line; nothing at the end.
     pub fn next_line(&mut self) -> io::Result<Option<InputLine>> {
         let mut bytes = Vec::new();
         let limit = self.line_bytes_max.saturating_add(1);
-        let mut taken = io::Read::take(&mut self.reader, limit).read_until(b'\n', &mut bytes)? as u64;
+        let mut taken = (&mut self.reader).take(limit).read_until(b'\n', &mut bytes)? as u64;
         if taken == 0 {
             return Ok(None);
         }

@@ -202,6 +202,9 @@ pub fn stored_message(stored: &StoredMessage) -> Value {
         if let Some(said) = stored.message.as_ref().filter(|said| !said.reasoning.is_empty()) {
             fields.insert("reasoning".into(), json!(said.reasoning));
         }
+        if let Some(said) = stored.message.as_ref().filter(|said| !said.end.is_whole()) {
+            fields.insert("end".into(), json!(said.end));
+        }
         if stored.message.is_none() {
             fields.insert("erased".into(), true.into());
         }

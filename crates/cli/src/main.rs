@@ -29,6 +29,16 @@ pub enum Exit {
     No,
 }
 
+impl Exit {
+    /// Returns what two parts of a command come to.
+    pub fn worse(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Done, Self::Done) => Self::Done,
+            _ => Self::No,
+        }
+    }
+}
+
 const NO: u8 = 1;
 
 /// The call was wrong, or something is in the way.

@@ -13,20 +13,29 @@ pub enum Memory {
         scope: Option<scope::Key>,
     },
     /// Show one thing, and the message that it comes from
-    #[command(after_help = "Example:\n  segue memory show agent:main:cli:direct:me 12")]
+    #[command(allow_missing_positional = true, after_help = "Example:\n  segue memory show 12")]
     Show {
-        /// The scope
-        scope: scope::Key,
+        /// The scope [default: session.scope, else the one that was written last]
+        scope: Option<scope::Key>,
         /// Its number, as `list` shows it
         number: u64,
     },
     /// Forget one thing: its words are erased and do not come back
-    #[command(after_help = "Example:\n  segue memory forget agent:main:cli:direct:me 12")]
+    #[command(
+        allow_missing_positional = true,
+        after_help = "\
+Examples:
+  segue memory forget 12
+  segue memory forget agent:main:cli:direct:me 12"
+    )]
     Forget {
-        /// The scope
-        scope: scope::Key,
+        /// The scope [default: session.scope, else the only one there is]
+        scope: Option<scope::Key>,
         /// Its number, as `list` shows it
         number: u64,
+        /// Where no scope is named or configured: the one that was written last is meant, whoever wrote there
+        #[arg(long)]
+        yes: bool,
     },
     /// Look through the sessions that were left, and keep what is worth keeping
     #[command(after_help = "\

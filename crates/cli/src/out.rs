@@ -57,24 +57,33 @@ fn paint_of(text: &str) -> Option<usize> {
 
 /// Says on standard error what is wrong, each line as a sentence of its own.
 pub fn error(text: impl Display) {
-    complain(&paint::error("error:"), text);
+    complain(paint::error, "error:", text);
 }
 
 /// Says on standard error what was not done.
 pub fn refused(text: impl Display) {
-    complain(&paint::error("refused:"), text);
+    complain(paint::error, "refused:", text);
 }
 
 /// Says on standard error what is odd.
 pub fn warning(text: impl Display) {
-    complain(&paint::warning("warning:"), text);
+    complain(paint::warning, "warning:", text);
 }
 
-fn complain(word: &str, text: impl Display) {
-    let (mut err, word) = (io::stderr().lock(), harmless(word));
+fn complain(paint: fn(&'static str) -> String, word: &'static str, text: impl Display) {
+    let (mut err, painted) = (io::stderr().lock(), harmless(&paint(word)).into_owned());
     for sentence in text.to_string().lines() {
-        // There is nobody left to tell that nobody is listening.
-        _ = writeln!(err, "{word} {}", layout::printable(sentence));
+        let sentence = layout::printable(sentence);
+        // A person reads it there, and a terminal breaks lines in the midst of words.
+        let lines = match err.is_terminal() {
+            true => layout::wrap(&sentence, layout::width().saturating_sub(word.len() + 1)),
+            false => vec![sentence.into_owned()],
+        };
+        for (at, line) in lines.iter().enumerate() {
+            let begin = if at == 0 { painted.clone() } else { " ".repeat(word.len()) };
+            // There is nobody left to tell that nobody is listening.
+            _ = writeln!(err, "{begin} {line}");
+        }
     }
 }
 

@@ -34,7 +34,7 @@ pub enum Sessions {
     /// List the sessions of a scope, newest first
     #[command(after_help = "Example:\n  segue sessions list")]
     List {
-        /// The scope [default: the one that was written last]
+        /// The scope [default: session.scope, else the one that was written last]
         scope: Option<scope::Key>,
         /// Archived ones too
         #[arg(long)]
@@ -46,19 +46,19 @@ Examples:
   segue sessions show 2                               in the scope that was written last
   segue sessions show agent:main:cli:direct:me#2")]
     Show {
-        /// The session: its number in the scope that was written last, or its key [default: the latest one]
+        /// The session: its number in the default scope, or its key [default: the latest one]
         key: Option<SessionArg>,
     },
     /// Begin a new session
     #[command(after_help = "Example:\n  segue sessions new")]
     New {
-        /// The scope [default: the one that was written last]
+        /// The scope [default: session.scope, else the one that was written last]
         scope: Option<scope::Key>,
     },
     /// Make an older session the active one again
     #[command(allow_missing_positional = true, after_help = "Example:\n  segue sessions resume 2")]
     Resume {
-        /// The scope [default: the one that was written last]
+        /// The scope [default: session.scope, else the one that was written last]
         scope: Option<scope::Key>,
         /// Its number
         #[arg(value_parser = number)]
@@ -67,7 +67,7 @@ Examples:
     /// Begin a session with the past of another one
     #[command(after_help = "Example:\n  segue sessions fork 2 --at 14")]
     Fork {
-        /// The session: its number in the scope that was written last, or its key
+        /// The session: its number in the default scope, or its key
         key: SessionArg,
         /// The last message that both share; all of them by default
         #[arg(long, value_name = "SEQ", value_parser = seq)]
@@ -76,7 +76,7 @@ Examples:
     /// Move what was said from a message on to a new session
     #[command(after_help = "Example:\n  segue sessions split --at 14")]
     Split {
-        /// The scope [default: the one that was written last]
+        /// The scope [default: session.scope, else the one that was written last]
         scope: Option<scope::Key>,
         /// The first message of the new session
         #[arg(long, value_name = "SEQ", value_parser = seq)]
@@ -85,19 +85,19 @@ Examples:
     /// Take back the last new session, resume, fork or split; again: go to the session before
     #[command(after_help = "Example:\n  segue sessions undo")]
     Undo {
-        /// The scope [default: the one that was written last]
+        /// The scope [default: session.scope, else the one that was written last]
         scope: Option<scope::Key>,
     },
     /// Go forward again after `undo`
     #[command(after_help = "Example:\n  segue sessions redo")]
     Redo {
-        /// The scope [default: the one that was written last]
+        /// The scope [default: session.scope, else the one that was written last]
         scope: Option<scope::Key>,
     },
     /// List an archived session again
     #[command(allow_missing_positional = true, after_help = "Example:\n  segue sessions restore 2")]
     Restore {
-        /// The scope [default: the one that was written last]
+        /// The scope [default: session.scope, else the one that was written last]
         scope: Option<scope::Key>,
         /// Its number
         #[arg(value_parser = number)]
@@ -106,7 +106,7 @@ Examples:
     /// Move the last message of the person and its answer to another session
     #[command(allow_missing_positional = true, after_help = "Example:\n  segue sessions move 2")]
     Move {
-        /// The scope [default: the one that was written last]
+        /// The scope [default: session.scope, else the one that was written last]
         scope: Option<scope::Key>,
         /// The number of that session
         #[arg(value_parser = number)]
@@ -115,7 +115,7 @@ Examples:
     /// Make one session of two
     #[command(after_help = "Example:\n  segue sessions merge 3 2")]
     Merge {
-        /// The session that goes into the other one: its number in the scope that was written last, or its key
+        /// The session that goes into the other one: its number in the default scope, or its key
         from: SessionArg,
         /// The session that holds both then
         into: SessionArg,
@@ -123,7 +123,7 @@ Examples:
     /// Give a session a title
     #[command(after_help = "Example:\n  segue sessions rename 2 'Lisbon in April'")]
     Rename {
-        /// The session: its number in the scope that was written last, or its key
+        /// The session: its number in the default scope, or its key
         key: SessionArg,
         /// The title
         title: String,
@@ -146,7 +146,7 @@ Examples:
   segue sessions agent 2            list them
   segue sessions agent 2 work       let work answer")]
     Agent {
-        /// The session: its number in the scope that was written last, or its key
+        /// The session: its number in the default scope, or its key
         key: SessionArg,
         /// The agent
         name: Option<String>,
@@ -157,7 +157,7 @@ Examples:
   segue sessions model 2            show it
   segue sessions model 2 fast       let fast answer")]
     Model {
-        /// The session: its number in the scope that was written last, or its key
+        /// The session: its number in the default scope, or its key
         key: SessionArg,
         /// The model: a name from [models] of the configuration
         name: Option<String>,
@@ -168,7 +168,7 @@ Examples:
   segue sessions skills 2           list them
   segue sessions skills 2 pdf       show one")]
     Skills {
-        /// The session: its number in the scope that was written last, or its key
+        /// The session: its number in the default scope, or its key
         key: SessionArg,
         /// The skill, by its name or an alias
         name: Option<String>,
@@ -176,13 +176,13 @@ Examples:
     /// Take the skills in as they are on disk now
     #[command(after_help = "Example:\n  segue sessions reload-skills 2")]
     ReloadSkills {
-        /// The session: its number in the scope that was written last, or its key
+        /// The session: its number in the default scope, or its key
         key: SessionArg,
     },
     /// Take the persona in as it is on disk now
     #[command(after_help = "Example:\n  segue sessions reload-persona 2")]
     ReloadPersona {
-        /// The session: its number in the scope that was written last, or its key
+        /// The session: its number in the default scope, or its key
         key: SessionArg,
     },
     /// Keep a session, whatever its age
@@ -194,7 +194,7 @@ Examples:
 A session that is kept does not go by itself (see `segue retention`), nor by `segue sessions prune`, nor is it archived
 when the list is too long.")]
     Keep {
-        /// The session: its number in the scope that was written last, or its key
+        /// The session: its number in the default scope, or its key
         key: SessionArg,
         /// Undo this setting
         #[arg(long)]
@@ -204,15 +204,19 @@ when the list is too long.")]
     #[command(after_help = "\
 Examples:
   segue sessions delete 2 --dry-run     say what it holds
-  segue sessions delete 2
+  segue sessions delete agent:main:cli:direct:me#2
 
-It is deleted for good: undo does not bring it back.")]
+It is deleted for good: undo does not bring it back. A number alone is enough where there is only one scope, or where
+session.scope names it.")]
     Delete {
-        /// The session: its number in the scope that was written last, or its key
+        /// The session: its number in the default scope, or its key
         key: SessionArg,
         /// Say what would be deleted, and delete nothing
         #[arg(long)]
         dry_run: bool,
+        /// Where no scope is named or configured: the one that was written last is meant, whoever wrote there
+        #[arg(long)]
+        yes: bool,
     },
     /// Delete the oldest sessions, by count, age or size
     #[command(after_help = "\
@@ -227,7 +231,7 @@ The active session is always kept, so are those of `segue sessions keep`, and wh
 /// What is kept when sessions are pruned.
 #[derive(Debug, clap::Args)]
 pub struct Prune {
-    /// The scope [default: the one that was written last]
+    /// The scope [default: session.scope, else the one that was written last]
     pub scope: Option<scope::Key>,
     /// How many are kept, the active one included
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..),
@@ -242,6 +246,9 @@ pub struct Prune {
     /// Say what would be deleted, and delete nothing
     #[arg(long)]
     pub dry_run: bool,
+    /// Where no scope is named or configured: the one that was written last is meant, whoever wrote there
+    #[arg(long)]
+    pub yes: bool,
 }
 
 /// Reads a time such as `90d`.

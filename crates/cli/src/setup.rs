@@ -2,7 +2,7 @@
 
 use crate::args::Common;
 use crate::sessions_args::SessionArg;
-use crate::{Missing, out, trust};
+use crate::{Missing, input, out, trust};
 use anyhow::{Context as _, bail};
 use jiff::tz::TimeZone;
 use segue_core::scope;
@@ -46,8 +46,16 @@ pub fn config(common: &Common, options: &[(&str, &str)]) -> anyhow::Result<Confi
 
 /// Reads the configuration of the folder that we are in. Unless the folder is trusted, it decides only what is harmless.
 fn workspace() -> anyhow::Result<Option<Layer>> {
-    let Some(layer) = file(Path::new("segue.toml"), Origin::Workspace)? else { return Ok(None) };
-    Ok(Some(if trust::is_trusted(Path::new("."))? { layer } else { layer.untrusted() }))
+    let (path, is_trusted) = (Path::new("segue.toml"), trust::is_trusted(Path::new("."))?);
+    // What came with a folder must not have us read what else is on the machine.
+    if !is_trusted && let (Ok(here), Ok(file)) = (Path::new(".").canonicalize(), path.canonicalize()) {
+        anyhow::ensure!(
+            file.starts_with(here),
+            "segue.toml of this folder is a link that leaves it, and is not followed: remove it, or say `segue trust .`"
+        );
+    }
+    let Some(layer) = file(path, Origin::Workspace)? else { return Ok(None) };
+    Ok(Some(if is_trusted { layer } else { layer.untrusted() }))
 }
 
 /// What becomes of a store that is not there.
@@ -96,22 +104,79 @@ fn store(config: &Config, absent: Absent) -> anyhow::Result<Arc<dyn Store>> {
     open(config)
 }
 
-/// Returns the scope that was named, else the one that was written last.
+/// Returns the scope that was named, else the one of the configuration, else the one that was written last.
 pub async fn scope_or_last(engine: &Engine, scope: Option<&scope::Key>) -> anyhow::Result<scope::Key> {
-    if let Some(scope) = scope {
+    match scope.or(engine.config().scope.as_ref()) {
+        Some(scope) => Ok(scope.clone()),
+        None => Ok(written_last(engine, 1).await?.0),
+    }
+}
+
+/// Whether somebody has said that whatever is meant may be deleted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Consent {
+    Given,
+    Missing,
+}
+
+impl Consent {
+    pub fn of(yes: bool) -> Self {
+        if yes { Self::Given } else { Self::Missing }
+    }
+}
+
+/// The same for what deletes: where several people talk, the one who has just written must not decide whose words go.
+pub async fn scope_to_delete_in(
+    engine: &Engine,
+    scope: Option<&scope::Key>,
+    consent: Consent,
+) -> anyhow::Result<scope::Key> {
+    if let Some(scope) = scope.or(engine.config().scope.as_ref()) {
         return Ok(scope.clone());
     }
-    let last = engine.store().scopes(&Page::first(1)).await?.rows.into_iter().next();
+    match written_last(engine, 2).await? {
+        (last, Others::There) if consent == Consent::Missing => bail!(
+            "it is not said which scope is meant: {last} was written last, and there are others. Name it, set session.scope, \
+             or add --yes for this one"
+        ),
+        (last, _) => Ok(last),
+    }
+}
+
+/// Whether there are scopes besides one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Others {
+    There,
+    None,
+}
+
+async fn written_last(engine: &Engine, look_at: usize) -> anyhow::Result<(scope::Key, Others)> {
+    let mut rows = engine.store().scopes(&Page::first(look_at)).await?.rows.into_iter();
     let missing = || {
         Missing(
             "the store is empty: `segue chat` begins a conversation, `segue import` takes one over"
                 .to_owned(),
         )
     };
-    Ok(last.ok_or_else(missing)?.scope)
+    let last = rows.next().ok_or_else(missing)?.scope;
+    Ok((last, if rows.next().is_some() { Others::There } else { Others::None }))
 }
 
-/// Returns the session that was named, else the latest one of the scope that was written last.
+/// Returns a session that is to be deleted.
+pub async fn session_to_delete(
+    engine: &Engine,
+    session: &SessionArg,
+    consent: Consent,
+) -> anyhow::Result<Key> {
+    match session {
+        SessionArg::Key(key) => Ok(key.clone()),
+        SessionArg::Numbered(number) => {
+            Ok(Key::new(scope_to_delete_in(engine, None, consent).await?, *number))
+        }
+    }
+}
+
+/// Returns the session that was named, else the latest one of the scope that is meant where none is named.
 pub async fn session_or_latest(engine: &Engine, session: Option<&SessionArg>) -> anyhow::Result<Key> {
     if let Some(SessionArg::Key(key)) = session {
         return Ok(key.clone());
@@ -190,7 +255,7 @@ pub fn master_keys(config: &Config) -> anyhow::Result<Option<MasterKeys>> {
         }
         (Some(file), None) => {
             let path = expand(Path::new(file));
-            let read = std::fs::read_to_string(&path);
+            let read = input::bounded_of_any_kind(&path, KEY_BYTES_MAX);
             let place = format!("{} (store.key_file)", path.display());
             let read = read.with_context(|| {
                 format!("the key file {place} cannot be read; `segue keys new {file}` makes one")
@@ -260,8 +325,17 @@ pub fn warn(config: &Config) {
     }
 }
 
+/// How large a file of configuration may be, and one with a key.
+const CONFIG_BYTES_MAX: u64 = 1 << 20;
+const KEY_BYTES_MAX: u64 = 64 << 10;
+
 fn file(path: &Path, origin: fn(PathBuf) -> Origin) -> anyhow::Result<Option<Layer>> {
-    match std::fs::read_to_string(path) {
+    let read = match origin(PathBuf::new()) {
+        // The person names it: it may be a pipe.
+        Origin::File(_) => input::bounded_of_any_kind(path, CONFIG_BYTES_MAX),
+        _ => input::bounded(path, CONFIG_BYTES_MAX),
+    };
+    match read {
         Ok(text) => Ok(Some(Layer::toml(origin(path.to_owned()), text))),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
         Err(error) => {

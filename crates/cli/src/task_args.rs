@@ -12,7 +12,7 @@ pub enum Task {
         after_help = "Example:\n  segue task start agent:main:cli:direct:me 'Add retry logic to connect'"
     )]
     Start {
-        /// The scope [default: the one that was written last], and what is to be done; - reads it from standard input
+        /// The scope [default: session.scope, else the one that was written last], and what is to be done; - reads it from standard input
         #[arg(value_name = "SCOPE] [DESCRIPTION", num_args = 0..=2)]
         given: Vec<String>,
     },
@@ -22,7 +22,7 @@ pub enum Task {
         after_help = "Example:\n  segue task ask agent:main:cli:direct:me 'Fixed delay, or backoff?'"
     )]
     Ask {
-        /// The scope [default: the one that was written last]
+        /// The scope [default: session.scope, else the one that was written last]
         scope: Option<scope::Key>,
         /// The question
         question: String,
@@ -33,7 +33,7 @@ pub enum Task {
         after_help = "Example:\n  segue task finish agent:main:cli:direct:me 'Retries added, tests pass'"
     )]
     Finish {
-        /// The scope [default: the one that was written last]
+        /// The scope [default: session.scope, else the one that was written last]
         scope: Option<scope::Key>,
         /// What was done
         summary: String,
@@ -44,7 +44,7 @@ pub enum Task {
         after_help = "Example:\n  segue task note agent:main:cli:direct:me --kind decision 'Jitter it is'"
     )]
     Note {
-        /// The scope [default: the one that was written last]
+        /// The scope [default: session.scope, else the one that was written last]
         scope: Option<scope::Key>,
         /// What
         text: String,
@@ -58,7 +58,7 @@ pub enum Task {
         after_help = "Example:\n  segue task file agent:main:cli:direct:me src/net.rs --write"
     )]
     File {
-        /// The scope [default: the one that was written last]
+        /// The scope [default: session.scope, else the one that was written last]
         scope: Option<scope::Key>,
         /// The file, from the root of the workspace, which is the current folder
         path: PathBuf,
@@ -72,7 +72,7 @@ pub enum Task {
         after_help = "Example:\n  cargo test 2>&1 | segue task command agent:main:cli:direct:me 'cargo test' --exit 0"
     )]
     Command {
-        /// The scope [default: the one that was written last]
+        /// The scope [default: session.scope, else the one that was written last]
         scope: Option<scope::Key>,
         /// The command line
         command: String,
@@ -89,7 +89,7 @@ pub enum Task {
         after_help = "Example:\n  segue task plan agent:main:cli:direct:me '1. backoff 2. tests'"
     )]
     Plan {
-        /// The scope [default: the one that was written last]
+        /// The scope [default: session.scope, else the one that was written last]
         scope: Option<scope::Key>,
         /// The plan
         text: String,
@@ -100,7 +100,7 @@ pub enum Task {
         after_help = "Example:\n  segue task relate agent:main:cli:direct:me note:12 mentions file:src/net.rs"
     )]
     Relate {
-        /// The scope [default: the one that was written last]
+        /// The scope [default: session.scope, else the one that was written last]
         scope: Option<scope::Key>,
         /// A node: KIND:ID, such as note:12 or file:src/net.rs
         from: String,
@@ -118,31 +118,31 @@ pub enum Task {
     /// Make a work commit of what was noted
     #[command(after_help = "Example:\n  segue task flush agent:main:cli:direct:me")]
     Flush {
-        /// The scope [default: the one that was written last]
+        /// The scope [default: session.scope, else the one that was written last]
         scope: Option<scope::Key>,
     },
     /// Tell where the task stands
     #[command(after_help = "Example:\n  segue task status agent:main:cli:direct:me --json")]
     Status {
-        /// The scope [default: the one that was written last]
+        /// The scope [default: session.scope, else the one that was written last]
         scope: Option<scope::Key>,
     },
     /// Take what was said meanwhile, and go on
     #[command(after_help = "Example:\n  segue task incorporate agent:main:cli:direct:me")]
     Incorporate {
-        /// The scope [default: the one that was written last]
+        /// The scope [default: session.scope, else the one that was written last]
         scope: Option<scope::Key>,
     },
     /// Come back to the task: show it as it stands, ask, or let it expire
     #[command(after_help = "Example:\n  segue task resume agent:main:cli:direct:me")]
     Resume {
-        /// The scope [default: the one that was written last]
+        /// The scope [default: session.scope, else the one that was written last]
         scope: Option<scope::Key>,
     },
     /// Tell a task's story, day by day, as Markdown
     #[command(after_help = "Example:\n  segue task log agent:main:cli:direct:me > story.md")]
     Log {
-        /// The scope [default: the one that was written last]
+        /// The scope [default: session.scope, else the one that was written last]
         scope: Option<scope::Key>,
         /// The task, by its number in `segue task show`; the last one by default
         #[arg(long, value_name = "N")]
@@ -153,7 +153,7 @@ pub enum Task {
         after_help = "Example:\n  segue task show agent:main:cli:direct:me\n  segue task show agent:main:cli:direct:me --task 3"
     )]
     Show {
-        /// The scope [default: the one that was written last]
+        /// The scope [default: session.scope, else the one that was written last]
         scope: Option<scope::Key>,
         /// The task; all of them by default
         #[arg(long, value_name = "N")]
@@ -162,21 +162,21 @@ pub enum Task {
     /// Give the task up; what was done is kept
     #[command(after_help = "Example:\n  segue task abort agent:main:cli:direct:me 'The server is gone'")]
     Abort {
-        /// The scope [default: the one that was written last], and why
+        /// The scope [default: session.scope, else the one that was written last], and why
         #[arg(value_name = "SCOPE] [REASON", num_args = 0..=2)]
         given: Vec<String>,
     },
     /// Keep the task for good, in a canonical commit
     #[command(after_help = "Example:\n  segue task compact agent:main:cli:direct:me 'Retries with backoff'")]
     Compact {
-        /// The scope [default: the one that was written last], and what was done
+        /// The scope [default: session.scope, else the one that was written last], and what was done
         #[arg(value_name = "SCOPE] [SUMMARY", num_args = 0..=2)]
         given: Vec<String>,
     },
     /// Draw how things hang together, in the DOT language of Graphviz
     #[command(after_help = "Example:\n  segue task graph agent:main:cli:direct:me | dot -Tsvg > task.svg")]
     Graph {
-        /// The scope [default: the one that was written last]
+        /// The scope [default: session.scope, else the one that was written last]
         scope: Option<scope::Key>,
         /// The task; the last one by default
         #[arg(long, value_name = "N")]

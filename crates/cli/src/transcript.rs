@@ -3,7 +3,7 @@
 use crate::{layout, out, paint};
 use jiff::Zoned;
 use segue_core::entry::Seq;
-use segue_core::message::{Message, Role};
+use segue_core::message::{Message, ReplyEnd, Role};
 use std::io;
 use unicode_width::UnicodeWidthStr;
 
@@ -91,6 +91,9 @@ fn below(margin: usize, line: &str) -> io::Result<()> {
 fn lines(said: &PrintedMessage<'_>, width: usize) -> Vec<String> {
     let width = if said.role == Role::Tool { width - 2 } else { width };
     let Some(message) = said.message else { return vec![paint::dim("(erased)")] };
+    if message.end == ReplyEnd::Failed {
+        return vec![paint::dim("(the model gave no answer)")];
+    }
     let mut lines = Vec::new();
     if !message.text.trim().is_empty() {
         lines = layout::wrap(&message.text, width);

@@ -2,7 +2,10 @@
 //!
 //! [`Place`] is the list of all places in the log that can hold words. [`Trace`] goes through a log once and finds what was
 //! made of the entries that are to go, in the order of the log: what is derived comes after what it was derived from, so
-//! one pass is enough, however often a summary was summarised again.
+//! one pass is enough, however often a summary was summarised again. (Only titles that hosts gave are compared with what goes in
+//! a second one.)
+
+mod titles;
 
 use crate::entry::{Body, Bytes, Change, Kind, Record, Seq, TaskStep};
 use crate::evolve::evolve;
@@ -19,6 +22,9 @@ use crate::task::node::NodeId;
 use crate::task::observation::Observation;
 use crate::undo::Boundary;
 use std::collections::{BTreeMap, BTreeSet};
+use titles::{Before, Candidate};
+
+pub use titles::Repeats;
 
 /// A place in the log that can hold what people, agents, tools and hosts said, or what was made of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -127,6 +133,12 @@ pub struct Trace {
     described: BTreeSet<TaskId>,
     /// The entry before, if it is a command that goes.
     command: Option<Seq>,
+    /// What the entry before is.
+    before: Before,
+    /// Titles from imports, and of which sessions.
+    imported: Vec<(Seq, Number)>,
+    /// Titles that hosts gave.
+    titles: Vec<Candidate>,
     /// Whether the log does not fit together, so that nobody knows who saw what.
     is_lost: bool,
 }
@@ -144,6 +156,9 @@ impl Trace {
             tasks: BTreeSet::new(),
             described: BTreeSet::new(),
             command: None,
+            before: Before::Nothing,
+            imported: Vec::new(),
+            titles: Vec::new(),
             is_lost: false,
         }
     }
@@ -158,6 +173,9 @@ impl Trace {
         self.follow(&body);
         self.is_lost |= evolve(&mut self.state, record).is_err();
         let is_source = self.sources.hold(record);
+        if let Body::Renamed(renamed) = &body {
+            self.note_host_title(record, renamed);
+        }
         let is_derived = !is_source && self.is_derived(&body);
         if is_derived {
             self.derived.insert(record.seq);
@@ -181,11 +199,7 @@ impl Trace {
             self.follow_words(record, step);
         }
         self.command = (goes && record.kind == Kind::Command).then_some(record.seq);
-    }
-
-    /// Returns the entries that were made of what goes, without what goes by itself.
-    pub fn finish(self) -> Vec<Seq> {
-        self.derived.into_iter().collect()
+        self.before = Before::of(&body);
     }
 
     fn let_go(&mut self, seq: Seq, segment: segment::Number) {

@@ -9,7 +9,8 @@ mod walk;
 use crate::decision::Cause;
 use crate::digest::Digest;
 use crate::entry::{
-    Asked, Backlog, Body, Branched, Kind, Merged, Opened, Record, Resumed, Sealed, Seq, Source, Unreadable,
+    Asked, Backlog, Body, Branched, Kind, Merged, Opened, Record, Resumed, ResumedBy, Sealed, Seq, Source,
+    Unreadable,
 };
 use crate::extras::{HEARD_MAX, PendingQuestion, Rotation, ScopeExtras};
 use crate::memory;
@@ -242,7 +243,10 @@ fn resume(state: &mut State, entry: &Record, resumed: &Resumed) -> Result<(), Fo
         None => Spans::default(),
     };
     let (from, to, at) = (resumed.from, resumed.session, entry.seq);
-    push_boundary(state, Boundary::Resumed { from, to, at, taken });
+    match resumed.by {
+        ResumedBy::Choice => push_boundary(state, Boundary::Resumed { from, to, at, taken }),
+        ResumedBy::ImportEnd => Arc::make_mut(&mut state.boundaries).forget_import(from),
+    }
     Ok(())
 }
 

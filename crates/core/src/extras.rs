@@ -12,6 +12,7 @@ use crate::policy::QuestionMode;
 use crate::retention::AnnouncedDeletion;
 use crate::segment;
 use crate::session::Number;
+use crate::shared_map::{Entry, SharedMap};
 use crate::span::Cut;
 use crate::task::assignment::Assignment;
 use crate::task::commit::CommitId;
@@ -20,6 +21,7 @@ use crate::task::state::StateName;
 use crate::undo::Walk;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 /// What a scope keeps in mind.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -40,9 +42,9 @@ pub struct ScopeExtras {
     /// The models that help to decide, for sessions that have their own.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub control_models: BTreeMap<Number, String>,
-    /// The last task of each session that has one.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub tasks: BTreeMap<Number, Assignment>,
+    /// The last task of each session that has one. Those that are open are listed.
+    #[serde(default, skip_serializing_if = "SharedMap::is_empty")]
+    pub tasks: SharedMap<Number, Assignment>,
     /// The end of the chain of canonical commits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub canonical: Option<CommitId>,
@@ -53,15 +55,15 @@ pub struct ScopeExtras {
     #[serde(default, skip_serializing_if = "is_zero")]
     pub compactions: u64,
     /// The entries that hold what is kept of each session's tasks, so that a delete can erase them.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub kept: BTreeMap<Number, Vec<Seq>>,
+    #[serde(default, skip_serializing_if = "SharedMap::is_empty")]
+    pub kept: SharedMap<Number, Vec<Seq>>,
     /// Messages that described a task which is kept for good, and the entries that say so still.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub copies: BTreeMap<Seq, Seq>,
+    #[serde(default, skip_serializing_if = "SharedMap::is_empty")]
+    pub copies: SharedMap<Seq, Seq>,
     /// What is remembered of sessions that are gone, and what was and is not any more, in the order of the log. That of the
     /// others stands with them.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub memories: Vec<MemoryEntry>,
+    #[serde(default, skip_serializing_if = "is_empty", with = "shared_list")]
+    pub memories: Arc<Vec<MemoryEntry>>,
     /// The sessions that were announced to go.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub retiring: BTreeMap<Number, AnnouncedDeletion>,
@@ -77,7 +79,69 @@ pub(crate) fn is_zero<T: Default + PartialEq>(number: &T) -> bool {
     *number == T::default()
 }
 
+fn is_empty(list: &Arc<Vec<MemoryEntry>>) -> bool {
+    list.is_empty()
+}
+
+/// A list that copies share, written as a list.
+mod shared_list {
+    use super::{Arc, MemoryEntry};
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(list: &Arc<Vec<MemoryEntry>>, to: S) -> Result<S::Ok, S::Error> {
+        list.as_ref().serialize(to)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Arc<Vec<MemoryEntry>>, D::Error> {
+        Vec::deserialize(from).map(Arc::new)
+    }
+}
+
+/// Tasks that are open are listed: to find them costs nothing for those that are not.
+impl Entry for Assignment {
+    fn is_listed(&self) -> bool {
+        self.is_open()
+    }
+
+    fn is_live(&self) -> bool {
+        true
+    }
+}
+
+impl Entry for Vec<Seq> {
+    fn is_listed(&self) -> bool {
+        false
+    }
+
+    fn is_live(&self) -> bool {
+        true
+    }
+}
+
+impl Entry for Seq {
+    fn is_listed(&self) -> bool {
+        false
+    }
+
+    fn is_live(&self) -> bool {
+        true
+    }
+}
+
 impl ScopeExtras {
+    /// Returns what does not grow with the sessions and tasks of a scope: that is written as a whole when any of it
+    /// changes. The rest is written entry by entry.
+    #[must_use]
+    pub fn without_lists(&self) -> Self {
+        Self {
+            tasks: SharedMap::default(),
+            kept: SharedMap::default(),
+            copies: SharedMap::default(),
+            memories: Arc::default(),
+            ..self.clone()
+        }
+    }
+
     /// Returns the open task of a session.
     pub fn open_task(&self, session: Number) -> Option<&Assignment> {
         self.tasks.get(&session).filter(|task| task.is_open())
@@ -86,10 +150,8 @@ impl ScopeExtras {
     /// Returns the session in which an open task goes on that came through the given one: its staged observations and
     /// the contents that it read are there still (C-7).
     pub fn worked_in(&self, session: Number) -> Option<Number> {
-        let came = |(at, task): &(&Number, &Assignment)| {
-            task.is_open() && **at != session && task.came_from.contains(&session)
-        };
-        self.tasks.iter().find(came).map(|(at, _)| *at)
+        let came = |(at, task): &(&Number, &Assignment)| **at != session && task.came_from.contains(&session);
+        self.tasks.listed().find(came).map(|(at, _)| *at)
     }
 
     /// Returns the state of a session's task.

@@ -7,7 +7,7 @@
 pub mod decide;
 pub mod decision;
 pub mod digest;
-pub mod draft;
+mod draft;
 pub mod effect;
 pub mod entry;
 pub mod erasure;
@@ -25,7 +25,7 @@ pub mod pins;
 pub mod policy;
 pub mod refusal;
 pub mod retention;
-pub mod rules;
+mod rules;
 pub mod scope;
 pub mod segment;
 pub mod session;

@@ -138,7 +138,7 @@ pub fn extracted(state: &State, session: Number) -> Seq {
 /// Returns all that is remembered, and what was and is not any more, session by session.
 pub fn all(state: &State) -> impl Iterator<Item = &MemoryEntry> {
     let theirs = state.sessions.values().flat_map(|session| &session.upkeep.memories);
-    theirs.chain(&state.extras.memories)
+    theirs.chain(state.extras.memories.iter())
 }
 
 /// Returns what is remembered.
@@ -166,7 +166,7 @@ pub(crate) fn take_in(state: &mut State, extraction: &Extraction) {
             upkeep.extracted = upkeep.extracted.max(Some(extraction.upto));
             upkeep.memories.extend(taken);
         }
-        None => Arc::make_mut(&mut state.extras).memories.extend(taken),
+        None => left_mut(state).extend(taken),
     }
 }
 
@@ -178,7 +178,7 @@ pub(crate) fn forget(state: &mut State, erased: &BTreeSet<Seq>) {
     for session in sessions {
         let memories = match upkeep_mut(state, session) {
             Some(upkeep) => &mut upkeep.memories,
-            None => &mut Arc::make_mut(&mut state.extras).memories,
+            None => left_mut(state),
         };
         for memory in memories.iter_mut().filter(|memory| goes(memory)) {
             memory.status = Status::Forgotten;
@@ -191,7 +191,7 @@ pub fn outlive(state: &mut State, gone: &[Number]) {
     let left = gone.iter().filter_map(|number| state.sessions.get(number));
     let left: Vec<MemoryEntry> = left.flat_map(|session| session.upkeep.memories.iter().copied()).collect();
     if !left.is_empty() {
-        let memories = &mut Arc::make_mut(&mut state.extras).memories;
+        let memories = left_mut(state);
         memories.extend(left);
         memories.sort_by_key(|memory| memory.entry);
     }
@@ -206,6 +206,11 @@ pub(crate) fn join(state: &mut State, from: Number, into: Number) {
     if let Some(upkeep) = upkeep_mut(state, into) {
         upkeep.extracted = upkeep.extracted.max(seen);
     }
+}
+
+/// What is remembered of sessions that are gone.
+fn left_mut(state: &mut State) -> &mut Vec<MemoryEntry> {
+    Arc::make_mut(&mut Arc::make_mut(&mut state.extras).memories)
 }
 
 fn upkeep_mut(state: &mut State, session: Number) -> Option<&mut Upkeep> {

@@ -111,6 +111,27 @@ fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 
+/// How a reply ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ReplyEnd {
+    /// As it should.
+    #[default]
+    Whole,
+    /// Before it was whole: the model broke off, or somebody stopped it.
+    CutOff,
+    /// Before it began. The reply has no text then: it says that the message before it got no answer.
+    Failed,
+}
+
+impl ReplyEnd {
+    /// Tells whether nothing is missing.
+    #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+    pub fn is_whole(&self) -> bool {
+        *self == Self::Whole
+    }
+}
+
 /// A message, without its role, which is the kind of its entry.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Message {
@@ -143,6 +164,9 @@ pub struct Message {
     /// What it took, if the provider said so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
+    /// How a reply ended.
+    #[serde(default, skip_serializing_if = "ReplyEnd::is_whole")]
+    pub end: ReplyEnd,
     /// The session that this is a summary of, carried over from there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub carried_from: Option<crate::session::Number>,
@@ -152,6 +176,11 @@ impl Message {
     /// Makes a message of a text.
     pub fn text(text: impl Into<String>) -> Self {
         Self { text: text.into(), ..Self::default() }
+    }
+
+    /// Makes a reply that says that there is none: the model failed.
+    pub fn failed() -> Self {
+        Self { end: ReplyEnd::Failed, ..Self::default() }
     }
 
     /// Returns how many bytes it carries: its text, its calls with their arguments, its reasoning and its ids.

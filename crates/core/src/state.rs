@@ -54,6 +54,13 @@ impl Numbered for Number {
     }
 }
 
+/// Entries that differ only above 32 bits stand side by side.
+impl Numbered for Seq {
+    fn number(self) -> u32 {
+        self.0 as u32
+    }
+}
+
 impl Numbered for segment::Number {
     fn number(self) -> u32 {
         self.0

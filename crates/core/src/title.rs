@@ -96,10 +96,10 @@ pub(crate) fn forget_entries(state: &mut State, erased: &BTreeSet<Seq>) {
         if let Some(session) = Arc::make_mut(&mut state.sessions).get_mut(&number) {
             let session = Arc::make_mut(session);
             session.upkeep.name.take_if(|name| gone(&name.entry));
-            if session.title_entries.iter().any(gone) {
+            if session.title_entries.last().is_some_and(gone) {
                 session.title = None;
-                session.title_entries.retain(|seq| !gone(seq));
             }
+            session.title_entries.retain(|seq| !gone(seq));
         }
     }
 }

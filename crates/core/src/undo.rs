@@ -115,6 +115,11 @@ impl Boundaries {
         self.0.pop()
     }
 
+    /// Forgets that a session was begun, if that was the last thing.
+    pub(crate) fn forget_import(&mut self, session: Number) {
+        self.0.pop_if(|last| matches!(last, Boundary::Created { to, .. } if *to == session));
+    }
+
     /// Forgets the boundaries that name a session, and all older ones, which lead through them.
     pub fn forget(&mut self, session: Number) {
         if let Some(newest) = self.0.iter().rposition(|boundary| boundary.names(session)) {

@@ -73,6 +73,24 @@ fn conformance_is_true() {
     }
 }
 
+/// ARCHITECTURE.md names every effect of a decision.
+#[test]
+fn every_effect_is_named() {
+    let page = fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
+    let text = fs::read_to_string(root().join("crates/core/src/effect.rs")).unwrap();
+    let (_, effects) = text.split_once("pub enum Effect {\n").unwrap();
+    let variants = effects.lines().take_while(|line| *line != "}").filter_map(|line| {
+        let name = line.strip_prefix("    ")?.split([',', '(', ' ']).next()?;
+        name.starts_with(char::is_uppercase).then_some(name)
+    });
+    let mut count = 0;
+    for name in variants {
+        assert!(page.contains(&format!("`{name}`")), "ARCHITECTURE.md does not name the effect {name}");
+        count += 1;
+    }
+    assert!(count > 5, "{count}");
+}
+
 /// The most files and functions that a plain message may pass.
 const ROAD_FILES_MAX: usize = 15;
 const ROAD_FUNCTIONS_MAX: usize = 40;

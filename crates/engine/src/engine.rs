@@ -12,18 +12,17 @@ use crate::outcome::{Delivery, Outcome, Wants};
 use crate::pins::Host;
 use crate::recall::timeline::Timelines;
 use crate::request::{HostCommand, Pick, Refused, Request};
-use crate::route::{author, route, user};
+use crate::route::user;
 use crate::scope::session_profile::Reader;
 use crate::scope::{CacheCounters, Registry, Watch};
 use crate::turn::commit::Committed;
 use crate::turn::effects::Purge;
-use crate::turn::identity::identity;
-use crate::turn::others::OtherSessions;
+use crate::turn::identity::older_identity;
 use crate::words::{self, Language};
 use segue_core::Timestamp;
 use segue_core::decision::Action;
 use segue_core::entry::{CommandBy, Spoken};
-use segue_core::message::{Message, Role};
+use segue_core::message::{Message, MessageId, ReplyEnd, Role};
 use segue_core::policy::Policy;
 use segue_core::scope;
 use segue_core::session::Number;
@@ -63,7 +62,6 @@ pub struct Engine {
     pub(crate) counter: Arc<dyn TokenCounter>,
     pub(crate) control: Arc<Control>,
     pub(crate) timelines: Arc<Timelines>,
-    pub(crate) others: OtherSessions,
     pub(crate) scopes: Arc<Registry>,
     pub(crate) watch: Watch,
     pub(crate) clock: Arc<dyn Clock>,
@@ -78,6 +76,7 @@ pub(crate) struct Admitted {
     pub(crate) role: Role,
     pub(crate) message: Message,
     pub(crate) session: Option<Number>,
+    pub(crate) older_id: Option<MessageId>,
 }
 
 /// What a turn goes by.
@@ -108,11 +107,13 @@ impl Engine {
         if let Err(error) = store.sweep().await {
             tracing::warn!(%error, "dropped sessions could not be deleted; it is tried again at the next start");
         }
+        let engine = Self::open_to_read(store, config);
+        engine.finish_memory_file().await;
         // An erasure that was not finished is finished now; a store that cannot tell has said so when it erased.
-        if let Ok(Purged::Unfinished { why }) = store.purge().await {
+        if let Ok(Purged::Unfinished { why }) = engine.store.purge().await {
             tracing::warn!(%why, "what was erased is not gone from the store's files yet; it is tried again");
         }
-        Ok(Self::open_to_read(store, config))
+        Ok(engine)
     }
 
     /// Opens an engine on a store without finishing what is unfinished there: reading changes nothing.
@@ -121,7 +122,6 @@ impl Engine {
         Self {
             control: Arc::new(Control::new(&config, &|_| None)),
             timelines: Timelines::new(Arc::clone(&store), Arc::clone(&embedder)),
-            others: OtherSessions::default(),
             scopes: Arc::new(Registry::new(config.limits.scopes_cached_max)),
             watch: Watch::default(),
             clock: Arc::new(SystemClock),
@@ -213,7 +213,7 @@ impl Engine {
     /// When this returns, the message is durable. A second delivery of a message with the same id changes
     /// nothing and gets the same answer.
     pub async fn receive(&self, inbound: Inbound) -> Result<Outcome, Error> {
-        let Admitted { mut turn, role, message, session } = self.admit(inbound)?;
+        let Admitted { mut turn, role, message, session, .. } = self.admitted(inbound).await?;
         if role != Role::User {
             let request = match session {
                 Some(session) => Request::Reply(role, message, session),
@@ -260,26 +260,18 @@ impl Engine {
 
     /// Checks a message, gives it its identity and finds its scope.
     pub(crate) fn admit(&self, inbound: Inbound) -> Result<Admitted, Error> {
-        let Inbound { at, to, role, mut message, session } = inbound;
+        let Inbound { at, to, role, message, session } = inbound;
         self.check(role, &message)?;
-        message.message_id = identity(&self.config.routing, &to, &message);
-        let (scope, user) = match to {
-            Target::Scope(scope) => (scope, None),
-            Target::Address(from) if self.config.routing.refuses(&from) => {
-                return Err(Error::BlankPeer { channel: from.channel });
-            }
-            Target::Address(from) => {
-                let scope = route(&self.config.routing, &from);
-                if role == Role::User {
-                    message.author = message.author.or_else(|| author(&self.config.routing, &from, &scope));
-                }
-                (scope, user(&self.config.routing, &from))
-            }
+        let older_id = older_identity(&self.config.routing, &to, &message);
+        let (scope, mut message) = self.addressed(&to, role, message)?;
+        let user = match &to {
+            Target::Scope(_) => None,
+            Target::Address(from) => user(&self.config.routing, from),
         };
         let turn = self.turn(scope, user.as_deref(), at, &message.text);
         // A stamp that is not believed is kept as it was given.
         message.given_at = (turn.at < kept(at)).then(|| kept(at));
-        Ok(Admitted { turn, role, message, session })
+        Ok(Admitted { turn, role, message, session, older_id })
     }
 
     /// Does what a program or an operator asks of a scope.
@@ -320,6 +312,11 @@ impl Engine {
         self.ask(&turn, request).await
     }
 
+    /// Tells whether a time stamp counts as it is given.
+    pub(crate) fn believes(&self, at: Timestamp) -> bool {
+        self.stamps.believed(at, self.clock.as_ref()) == at
+    }
+
     /// Loads the state of a scope.
     pub async fn state(&self, scope: &scope::Key) -> Result<Arc<State>, Error> {
         self.find_state(scope).await?.ok_or_else(|| Error::NoScope { scope: scope.clone() })
@@ -357,7 +354,7 @@ impl Engine {
         // A tool may answer with nothing, and an agent may call a tool without a word.
         let may_be_empty = match role {
             Role::Tool => true,
-            Role::Assistant => !message.tool_calls.is_empty(),
+            Role::Assistant => !message.tool_calls.is_empty() || message.end == ReplyEnd::Failed,
             Role::User | Role::System => false,
         };
         if message.text.trim().is_empty() && !may_be_empty {
@@ -383,6 +380,12 @@ impl Engine {
             }
         }
         Ok(turn)
+    }
+
+    /// Tells in which language people are spoken to in a scope.
+    pub async fn language(&self, scope: &scope::Key) -> Result<Language, Error> {
+        let turn = self.turn(scope.clone(), None, self.now(), "");
+        Ok(self.in_spoken_language(turn).await?.language)
     }
 
     /// Does a slash command.

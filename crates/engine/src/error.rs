@@ -5,6 +5,7 @@ use segue_core::scope;
 
 /// Why a message was not taken. Nothing was changed.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum Error {
     /// The message is longer than allowed.
     #[error("the message has {bytes} bytes, at most {max} are taken; nothing was stored")]

@@ -153,17 +153,20 @@ impl Builder {
         Self { ids: Some(ids), ..self }
     }
 
-    /// Opens the store and starts the engine.
-    pub async fn build(self) -> Result<Segue, BuildError> {
-        let config = self.read()?;
-        let store = match self.store {
+    /// Opens the store and starts the engine. Files are read and opened on a thread that may wait for them.
+    pub async fn build(mut self) -> Result<Segue, BuildError> {
+        let (settings, zone) = (self.settings.take(), self.time_zone.take());
+        let config = waiting(move || read(settings, &zone.unwrap_or(TimeZone::UTC))).await?;
+        let store = match self.store.take() {
             Some(store) => store,
             None => {
                 let names_key = config.store_key_file.is_some() || config.store_key_env.is_some();
                 if names_key && self.master_keys.is_none() {
                     return Err(BuildError::NoKey);
                 }
-                open(self.url.as_deref().unwrap_or(&config.store_url), self.master_keys.as_ref())?
+                let url = self.url.take().unwrap_or_else(|| config.store_url.clone());
+                let keys = self.master_keys.take();
+                waiting(move || open(&url, keys.as_ref())).await?
             }
         };
         let clock = self.clock.unwrap_or_else(|| Arc::new(SystemClock));
@@ -174,20 +177,28 @@ impl Builder {
         }
         Ok(Segue { engine: Arc::new(engine) })
     }
+}
 
-    fn read(&self) -> Result<Config, BuildError> {
-        let layers = match &self.settings {
-            Some(Settings::Config(config)) => return Ok((**config).clone()),
-            Some(Settings::Text(text)) => vec![Layer::toml(Origin::File("settings".into()), text.as_str())],
-            Some(Settings::File(path)) => {
-                let text = std::fs::read_to_string(path)
-                    .map_err(|why| BuildError::File { path: path.clone(), why })?;
-                vec![Layer::toml(Origin::File(path.clone()), text)]
-            }
-            None => Vec::new(),
-        };
-        Ok(Config::load(layers, self.time_zone.as_ref().unwrap_or(&TimeZone::UTC))?)
-    }
+/// Does some work that waits for files, away from the threads that answer.
+async fn waiting<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, BuildError> + Send + 'static,
+) -> Result<T, BuildError> {
+    let done = tokio::task::spawn_blocking(work).await;
+    done.map_err(|error| segue_store::Error::unavailable("opening the store", error))?
+}
+
+fn read(settings: Option<Settings>, zone: &TimeZone) -> Result<Config, BuildError> {
+    let layers = match settings {
+        Some(Settings::Config(config)) => return Ok(*config),
+        Some(Settings::Text(text)) => vec![Layer::toml(Origin::File("settings".into()), text)],
+        Some(Settings::File(path)) => {
+            let text =
+                std::fs::read_to_string(&path).map_err(|why| BuildError::File { path: path.clone(), why })?;
+            vec![Layer::toml(Origin::File(path), text)]
+        }
+        None => Vec::new(),
+    };
+    Ok(Config::load(layers, zone)?)
 }
 
 fn open(url: &str, keys: Option<&MasterKeys>) -> Result<Arc<dyn Store>, BuildError> {

@@ -68,18 +68,28 @@ impl Segue {
         self.engine.receive(inbound).await
     }
 
-    /// Returns the question that the person was asked and has not answered yet, to show it again after a restart.
+    /// Returns the question or the offer that the person has not answered yet, to show it again after a restart.
     pub async fn open_question(&self, scope: &scope::Key) -> Result<Option<Outcome>, Error> {
         self.engine.open_question(scope).await
     }
 
     /// Keeps what the assistant replied to a message, in the session that the message went to.
     pub async fn reply(&self, to: &Outcome, text: impl Into<String>) -> Result<Outcome, Error> {
+        self.keep(to, Message::text(text)).await
+    }
+
+    /// Keeps that the assistant gave no answer to a message. It is left out of contexts once the person has said something else:
+    /// what fails would pile up there. Another attempt needs nothing but [`reply`](Self::reply).
+    pub async fn no_reply(&self, to: &Outcome) -> Result<Outcome, Error> {
+        self.keep(to, Message::failed()).await
+    }
+
+    async fn keep(&self, to: &Outcome, message: Message) -> Result<Outcome, Error> {
         let inbound = Inbound {
             at: self.engine.now(),
             to: Target::Scope(to.scope.clone()),
             role: Role::Assistant,
-            message: Message::text(text),
+            message,
             session: Some(to.session),
         };
         self.engine.receive(inbound).await

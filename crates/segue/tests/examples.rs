@@ -99,6 +99,8 @@ struct Telegram {
     sent: Vec<Value>,
     /// How many messages it takes before it breaks off.
     takes: usize,
+    /// What it refuses next, with the body of its answer.
+    refuses: Vec<Value>,
 }
 
 fn bot_api(state: &Arc<Mutex<Telegram>>) -> String {
@@ -113,6 +115,10 @@ fn bot_api(state: &Arc<Mutex<Telegram>>) -> String {
                     state.updates.iter().filter(|update| update["update_id"].as_i64() >= Some(offset));
                 ok(waiting.cloned().collect())
             }
+            "sendMessage" if !state.refuses.is_empty() => {
+                let refusal = state.refuses.remove(0);
+                (refusal["error_code"].as_u64().unwrap() as u16, refusal.to_string())
+            }
             "sendMessage" if state.takes == 0 => {
                 (500, json!({ "ok": false, "description": "try again" }).to_string())
             }
@@ -124,6 +130,15 @@ fn bot_api(state: &Arc<Mutex<Telegram>>) -> String {
             other => panic!("{other}"),
         }
     })
+}
+
+/// What was sent: to which chat, in which thread, and what.
+fn sent(state: &Arc<Mutex<Telegram>>) -> Vec<(i64, Option<i64>, String)> {
+    let one = |sent: &Value| {
+        let text = sent["text"].as_str().unwrap().to_owned();
+        (sent["chat_id"].as_i64().unwrap(), sent["message_thread_id"].as_i64(), text)
+    };
+    state.lock().unwrap().sent.iter().map(one).collect()
 }
 
 /// Messages are of today: a reply is written at the time of the machine, and an older message would be a return after months.
@@ -153,8 +168,8 @@ async fn the_telegram_bot_answers_each_message_once() {
             update(13, group, "hello all"),
             threaded,
         ],
-        sent: Vec::new(),
         takes: 2,
+        ..Telegram::default()
     }));
     let api = bot_api(&state);
     let bot = telegram::Bot::new(folder.path(), &api, "token").await.unwrap();
@@ -172,14 +187,8 @@ async fn the_telegram_bot_answers_each_message_once() {
     assert!(bot.run(1).await.is_err());
     state.lock().unwrap().takes = 100;
     bot.run(1).await.unwrap();
-    let sent: Vec<(i64, Option<i64>, String)> = (state.lock().unwrap().sent.iter())
-        .map(|sent| {
-            let text = sent["text"].as_str().unwrap().to_owned();
-            (sent["chat_id"].as_i64().unwrap(), sent["message_thread_id"].as_i64(), text)
-        })
-        .collect();
     assert_eq!(
-        sent,
+        sent(&state),
         [
             (7, None, "1 messages, the last: hello".to_owned()),
             (-100, None, "1 messages, the last: hello all".to_owned()),
@@ -187,6 +196,95 @@ async fn the_telegram_bot_answers_each_message_once() {
             (7, None, "3 messages, the last: again".to_owned()),
             (7, None, "Started new session: #2".to_owned()),
             (7, None, "1 messages, the last: And now for Rome".to_owned()),
+        ]
+    );
+}
+
+/// What Telegram refuses concerns one chat and is not tried for ever; who is told to wait waits; a caption is a message; and a
+/// long answer comes in parts, in the units that Telegram counts in.
+#[tokio::test]
+async fn the_telegram_bot_survives_refusals() {
+    let folder = tempfile::tempdir().unwrap();
+    let long = format!("{}\n{}", "one two three ".repeat(250), "🙂".repeat(3000));
+    let answer = long.clone();
+    let model = serve(move |_, body| {
+        let last =
+            body["messages"].as_array().unwrap().last().unwrap()["content"].as_str().unwrap().to_owned();
+        let text = if last == "at length" { answer.clone() } else { format!("re: {last}") };
+        (200, json!({ "choices": [{ "message": { "role": "assistant", "content": text } }] }).to_string())
+    });
+    std::fs::write(folder.path().join("bot.toml"), settings(&model)).unwrap();
+    let chat = |id: i64| json!({ "id": id, "type": "private" });
+    let mut picture = update(23, chat(7), "");
+    picture["message"]["text"] = Value::Null;
+    picture["message"]["caption"] = json!("what is this?");
+    let refusal = |code: u64, why: &str| json!({ "ok": false, "error_code": code, "description": why });
+    let mut wait = refusal(429, "Too Many Requests: retry after 0");
+    wait["parameters"] = json!({ "retry_after": 0 });
+    let state = Arc::new(Mutex::new(Telegram {
+        updates: vec![
+            update(21, chat(6), "who blocks the bot"),
+            update(22, chat(7), "hello"),
+            picture,
+            update(24, chat(7), "at length"),
+        ],
+        takes: 100,
+        refuses: vec![refusal(403, "Forbidden: bot was blocked by the user"), wait],
+        ..Telegram::default()
+    }));
+    let bot = telegram::Bot::new(folder.path(), &bot_api(&state), "token").await.unwrap();
+    bot.run(2).await.unwrap();
+    let sent = sent(&state);
+    let texts: Vec<&str> = sent.iter().map(|(_, _, text)| text.as_str()).collect();
+    assert_eq!(texts[..2], ["re: hello", "re: what is this?"]);
+    assert!(sent.iter().all(|(chat, _, _)| *chat == 7));
+    assert!(texts[2..].iter().all(|text| text.encode_utf16().count() <= 4096), "{}", texts.len());
+    let words = |text: &str| text.split_whitespace().collect::<String>();
+    assert_eq!(words(&texts[2..].concat()), words(&long));
+    // What was refused is over: the next start sends none of it.
+    let bot = telegram::Bot::new(folder.path(), &bot_api(&state), "token").await.unwrap();
+    bot.run(1).await.unwrap();
+    assert_eq!(self::sent(&state).len(), sent.len());
+}
+
+/// A model that fails holds up nobody: the person is told, and what got no answer is not given to the model again.
+#[tokio::test]
+async fn the_telegram_bot_survives_a_failing_model() {
+    let folder = tempfile::tempdir().unwrap();
+    let model = serve(|_, body| {
+        let messages = body["messages"].as_array().unwrap();
+        match messages.last().unwrap()["content"].as_str().unwrap() {
+            "fail" => (500, String::new()),
+            last => {
+                let text = format!("{} messages, the last: {last}", messages.len());
+                (
+                    200,
+                    json!({ "choices": [{ "message": { "role": "assistant", "content": text } }] })
+                        .to_string(),
+                )
+            }
+        }
+    });
+    std::fs::write(folder.path().join("bot.toml"), settings(&model)).unwrap();
+    let chat = |id: i64| json!({ "id": id, "type": "private" });
+    let state = Arc::new(Mutex::new(Telegram {
+        updates: vec![
+            update(31, chat(7), "fail"),
+            update(32, chat(8), "hello"),
+            update(33, chat(7), "again"),
+        ],
+        takes: 100,
+        ..Telegram::default()
+    }));
+    let bot = telegram::Bot::new(folder.path(), &bot_api(&state), "token").await.unwrap();
+    bot.run(1).await.unwrap();
+    let texts: Vec<String> = sent(&state).into_iter().map(|(_, _, text)| text).collect();
+    assert_eq!(
+        texts,
+        [
+            "Sorry, the model gave no answer. Please send it again.",
+            "1 messages, the last: hello",
+            "1 messages, the last: again",
         ]
     );
 }

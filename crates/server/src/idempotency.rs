@@ -10,11 +10,12 @@ use axum::extract::{Request, State};
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use axum::middleware::Next;
-use axum::response::{IntoResponse as _, Response};
+use axum::response::{IntoResponse, Response};
 use jiff::SignedDuration;
 use percent_encoding::percent_decode_str;
+use segue_core::entry::Seq;
 use segue_core::message::MessageId;
-use segue_core::{scope, session};
+use segue_core::scope;
 use segue_engine::HostCommand;
 use segue_store::values::words_key;
 use serde::{Deserialize, Serialize};
@@ -65,8 +66,8 @@ impl Key {
 /// What an answer tells, where neither its path nor its headers say it.
 #[derive(Debug, Clone)]
 pub(crate) enum Tells {
-    /// What was said in a scope.
-    Scope(scope::Key),
+    /// What was said in a scope, as of an entry.
+    Scope(scope::Key, Seq),
     /// Something that nobody may keep.
     Private,
 }
@@ -93,20 +94,26 @@ struct Words {
     body: String,
 }
 
-/// Finds the scope that an answer tells of: in the path of the request, in a header or in the body.
-fn scope_of(path: &str, headers: &HeaderMap, body: &str) -> Option<scope::Key> {
-    let decoded = |text: &str| percent_decode_str(text).decode_utf8().ok().map(|text| text.into_owned());
-    let in_path = path.split_once("/scopes/").and_then(|(_, rest)| rest.split(['/', '?']).next());
-    let in_header = headers.get("x-segue-session").and_then(|value| value.to_str().ok());
-    let in_header = in_header.and_then(|key| {
-        let key = key.parse::<session::Key>().ok().or_else(|| decoded(key)?.parse().ok())?;
-        Some(key.scope)
-    });
-    let in_body = || {
-        let json: serde_json::Value = serde_json::from_str(body).ok()?;
-        json.get("scope")?.as_str()?.parse().ok()
-    };
-    in_path.and_then(|part| decoded(part)?.parse().ok()).or(in_header).or_else(in_body)
+/// An answer that tells what was said in a scope, as of an entry. It is one also if it is a problem.
+pub(crate) struct InScope<R> {
+    pub(crate) scope: scope::Key,
+    pub(crate) since: Seq,
+    pub(crate) answer: R,
+}
+
+impl<R: IntoResponse> IntoResponse for InScope<R> {
+    fn into_response(self) -> Response {
+        let mut response = self.answer.into_response();
+        response.extensions_mut().insert(Tells::Scope(self.scope, self.since));
+        response
+    }
+}
+
+/// Finds the scope that a path names.
+fn scope_in(path: &str) -> Option<scope::Key> {
+    let (_, rest) = path.split_once("/scopes/")?;
+    let part = rest.split(['/', '?']).next()?;
+    percent_decode_str(part).decode_utf8().ok()?.parse().ok()
 }
 
 /// Answers a repeated request as the first one was answered.
@@ -147,11 +154,15 @@ async fn once(app: &App, key: String, request: Request, next: Next) -> Result<Re
         };
         return Ok(again(KeptResponse { headers, body, ..answer }));
     }
+    let in_path = match scope_in(&path) {
+        Some(scope) => Some(Tells::Scope(scope.clone(), app.head_of(&scope).await?)),
+        None => None,
+    };
     let mut request = Request::from_parts(parts, Body::from(bytes));
     request.extensions_mut().insert(Key(name.clone()));
     // An error is kept in the shape in which it is told.
     let response = openai::in_their_shape(&their_path, next.run(request).await);
-    let tells = response.extensions().get::<Tells>().cloned();
+    let tells = response.extensions().get::<Tells>().cloned().or(in_path);
     let is_private = matches!(tells, Some(Tells::Private));
     if is_private || is_stream(response.headers()) || !is_final(response.status()) {
         return Ok(response);
@@ -168,23 +179,14 @@ async fn once(app: &App, key: String, request: Request, next: Next) -> Result<Re
         };
         let headers = kept.filter_map(header).collect();
         let (status, expires) = (parts.status.as_u16(), now.checked_add(KEPT).ok());
-        let scope = match tells {
-            Some(Tells::Scope(scope)) => Some(scope),
-            _ => scope_of(&path, &parts.headers, text),
-        };
-        let answer = match scope.map(|scope| words_key(&scope, &name)) {
-            Some(key) => {
+        let answer = match tells {
+            Some(Tells::Scope(scope, since)) => {
                 let words = Words { headers, body: text.to_owned() };
-                app.values.put(Space::Words, &key, &words, expires).await?;
-                KeptResponse {
-                    request: digest,
-                    status,
-                    headers: Vec::new(),
-                    body: String::new(),
-                    words: Some(key),
-                }
+                app.keep_words(&scope, since, &name, &words, expires).await?;
+                let words = Some(words_key(&scope, &name));
+                KeptResponse { request: digest, status, headers: Vec::new(), body: String::new(), words }
             }
-            None => KeptResponse { request: digest, status, headers, body: text.to_owned(), words: None },
+            _ => KeptResponse { request: digest, status, headers, body: text.to_owned(), words: None },
         };
         app.values.put(Space::Answer, &name, &answer, expires).await?;
     }

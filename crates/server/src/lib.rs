@@ -24,6 +24,7 @@ mod server;
 mod traces;
 mod turns;
 pub mod values;
+mod words;
 mod workers;
 
 pub use app::{Keys, Options};

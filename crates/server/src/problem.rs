@@ -32,6 +32,9 @@ pub struct Problem {
     /// After how many seconds to try again.
     #[serde(skip)]
     retry_after: Option<u64>,
+    /// The parameter that is wrong, for OpenAI's clients.
+    #[serde(skip)]
+    parameter: Option<&'static str>,
 }
 
 fn as_number<S: serde::Serializer>(status: &StatusCode, to: S) -> Result<S::Ok, S::Error> {
@@ -41,7 +44,7 @@ fn as_number<S: serde::Serializer>(status: &StatusCode, to: S) -> Result<S::Ok, 
 impl Problem {
     fn new(status: StatusCode, kind: &str, title: &'static str, detail: impl Into<String>) -> Self {
         let kind = format!("urn:segue:problem:{kind}");
-        Self { kind, title, status, detail: detail.into(), hint: None, retry_after: None }
+        Self { kind, title, status, detail: detail.into(), hint: None, retry_after: None, parameter: None }
     }
 
     /// The request cannot be read.
@@ -134,6 +137,12 @@ impl Problem {
         Self { hint: Some(hint.into()), ..self }
     }
 
+    /// Names the parameter that is wrong.
+    #[must_use]
+    pub fn of_parameter(self, parameter: &'static str) -> Self {
+        Self { parameter: Some(parameter), ..self }
+    }
+
     /// Returns the status.
     pub fn status(&self) -> StatusCode {
         self.status
@@ -158,7 +167,7 @@ impl Problem {
             Some(hint) => format!("{}: {hint}", self.detail),
             None => self.detail.clone(),
         };
-        let error = json!({ "message": message, "type": kind, "param": null, "code": code });
+        let error = json!({ "message": message, "type": kind, "param": self.parameter, "code": code });
         self.with_headers((self.status, Json(json!({ "error": error }))).into_response())
     }
 
@@ -192,11 +201,12 @@ impl From<Error> for Problem {
             Error::IdTooLong { .. } | Error::BlankPeer { .. } | Error::Empty => Self::wrong(detail),
             Error::NoQuery => Self::wrong(detail).hint("send \"query\""),
             Error::NoRationale => Self::wrong(detail).hint("send \"why\""),
-            Error::Busy { .. } => Self::unavailable(detail),
             Error::NoScope { scope } => no_scope(&scope),
             Error::Pins { .. } => Self::refused(detail),
             Error::Refused(refusal) => refusal.into(),
             Error::Store(error) => error.into(),
+            // A kind that is newer than this table: better told to try again than blamed on the client.
+            Error::Busy { .. } | _ => Self::unavailable(detail),
         }
     }
 }

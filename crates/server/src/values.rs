@@ -30,8 +30,8 @@ pub enum Space {
 
 impl Space {
     /// All of them.
-    pub const ALL: [Self; 6] =
-        [Self::Token, Self::Answer, Self::Response, Self::Conversation, Self::Item, Self::Begun];
+    pub const ALL: [Self; 7] =
+        [Self::Token, Self::Answer, Self::Response, Self::Conversation, Self::Item, Self::Begun, Self::Words];
 
     /// Returns the namespace in the store.
     pub fn name(self) -> &'static str {

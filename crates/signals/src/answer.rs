@@ -1,13 +1,16 @@
-//! R-14: how a message reads as the answer to "continue this topic or start fresh?"
+//! R-14, X-14: how a message reads as the answer to "continue this topic or start fresh?"
 //!
 //! Only a message that is nothing but an answer is one: "continue" is, "continue with the second
 //! paragraph" is the next message of the conversation. "Yes" answers no either-or question.
 
 use std::sync::LazyLock;
 
-use crate::phrases::lists::Words;
+use crate::naming::{About, Name};
+use crate::phrases::lists::{Phrases, Words};
 use crate::phrases::table::ANSWER;
-use crate::phrases::{Extent, Gap, Grammar, tokens};
+use crate::phrases::{Extent, Gap, Grammar, Token, tokens};
+use crate::sentences;
+use crate::session_number::{self, How};
 
 /// What the person chose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,39 +23,194 @@ pub enum Answer {
     Older,
 }
 
-static GRAMMAR: LazyLock<Grammar<Answer>> = LazyLock::new(|| {
-    let kinds = [(Answer::Continue, "continue"), (Answer::Fresh, "fresh"), (Answer::Older, "older")];
+/// The numbers of the sessions that a question names.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Offered {
+    /// The session that the message is in.
+    pub here: Option<u32>,
+    /// The older session.
+    pub older: Option<u32>,
+}
+
+/// What a message says to a question.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reading {
+    /// It is an answer.
+    Answer(Answer),
+    /// It is an answer if what it names is one of the sessions.
+    Names(Choice),
+    /// It is something else.
+    Other,
+}
+
+/// A short message that may name one of the sessions that a question is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Choice {
+    name: Name,
+    /// What is said besides.
+    said: Option<Answer>,
+}
+
+impl Choice {
+    /// Tells which session it names, by what they are about: "the Japan one", 成都那个. Nothing if it fits neither, or both.
+    #[must_use]
+    pub fn of(&self, here: &About, older: Option<&About>) -> Option<Answer> {
+        let (to_here, to_older) = (self.name.fits(here), older.map_or(0.0, |older| self.name.fits(older)));
+        let named = match to_here.total_cmp(&to_older) {
+            std::cmp::Ordering::Greater => Answer::Continue,
+            std::cmp::Ordering::Less => Answer::Older,
+            std::cmp::Ordering::Equal => return None,
+        };
+        // "Continue with the Japan one" goes back.
+        let agrees = |said: Answer| said == named || said == Answer::Continue;
+        self.said.is_none_or(agrees).then_some(named)
+    }
+}
+
+/// How a choice was made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    Words,
+    /// By its place among the choices, or by a number alone.
+    Place,
+}
+
+static GRAMMAR: LazyLock<Grammar<(Answer, Way)>> = LazyLock::new(|| {
+    let kinds = [
+        ((Answer::Continue, Way::Words), "continue"),
+        ((Answer::Continue, Way::Place), "continue place"),
+        ((Answer::Fresh, Way::Words), "fresh"),
+        ((Answer::Fresh, Way::Place), "fresh place"),
+        ((Answer::Older, Way::Words), "older"),
+        ((Answer::Older, Way::Place), "older place"),
+    ];
     Grammar::new(ANSWER, &kinds)
 });
 static ASKING: LazyLock<Words> = LazyLock::new(|| ANSWER.set("asking"));
+static CHOICES: LazyLock<Words> = LazyLock::new(|| ANSWER.set("choice"));
 static YES: LazyLock<Words> = LazyLock::new(|| ANSWER.clauses("yes"));
+static OFFERED: LazyLock<Phrases> = LazyLock::new(|| ANSWER.whole("offered"));
 
 /// An answer is short; anything longer says something else too.
-const TOKENS_MAX: usize = 18;
+const TOKENS_MAX: usize = 24;
+/// A longer message says more than which session is meant.
+const NAME_TOKENS_MAX: usize = 12;
 /// Signs of code and markup: "`continue`" is a keyword, not a choice.
 const SIGNS: &str = "`{}<>=$\\|;@";
 
 /// Reads a whole message as the answer to the question whether to go on, start fresh or go back.
 ///
 /// ```
-/// use segue_signals::answer::{Answer, read_answer};
-/// assert_eq!(read_answer("yes, continue please"), Some(Answer::Continue));
-/// assert_eq!(read_answer("开新的吧"), Some(Answer::Fresh));
-/// assert_eq!(read_answer("continue with the second paragraph"), None);
+/// use segue_signals::answer::{Answer, Offered, Reading, read_answer};
+/// let offered = Offered { here: Some(2), older: Some(1) };
+/// assert_eq!(read_answer("yes, continue please", offered), Reading::Answer(Answer::Continue));
+/// assert_eq!(read_answer("go to #1", offered), Reading::Answer(Answer::Older));
+/// assert_eq!(read_answer("开新的吧", offered), Reading::Answer(Answer::Fresh));
+/// assert_eq!(read_answer("continue with the second paragraph?", offered), Reading::Other);
 /// ```
 #[must_use]
-pub fn read_answer(text: &str) -> Option<Answer> {
+pub fn read_answer(text: &str, offered: Offered) -> Reading {
+    let Some(cover) = covered(text, offered) else { return Reading::Other };
+    let mut said = cover.said.iter().map(|(answer, _)| *answer);
+    let first = said.next();
+    if !said.all(|other| Some(other) == first) {
+        return Reading::Other;
+    }
+    match (first, cover.rest.is_empty()) {
+        (Some(answer), true) => Reading::Answer(answer),
+        (said, false) if cover.rest.len() <= NAME_TOKENS_MAX && !sentences::asks(text) => {
+            let name = Name::of_choice(&cover.rest);
+            name.map_or(Reading::Other, |name| Reading::Names(Choice { name, said }))
+        }
+        _ => Reading::Other,
+    }
+}
+
+/// Reads a whole message as the answer to an offer: the model has answered since, so that only what speaks of sessions and topics
+/// is for us. "2" and "go back" may answer the model.
+///
+/// ```
+/// use segue_signals::answer::{Answer, Offered, Reading, read_answer_to_offer};
+/// let offered = Offered { here: Some(2), older: Some(1) };
+/// assert_eq!(read_answer_to_offer("a new one please", offered), Reading::Answer(Answer::Fresh));
+/// assert_eq!(read_answer_to_offer("2", offered), Reading::Other);
+/// ```
+#[must_use]
+pub fn read_answer_to_offer(text: &str, offered: Offered) -> Reading {
+    let speaks_of_it = |cover: &Covered| {
+        let words = cover.list.iter().map(|token| token.text.as_str()).collect::<Vec<_>>().join(" ");
+        let unspaced = words.replace(' ', "");
+        cover.said.iter().all(|(_, way)| *way == Way::Words)
+            && (OFFERED.any_in(&format!(" {words} ")) || !unspaced.is_ascii() && OFFERED.any_in(&unspaced))
+    };
+    match read_answer(text, offered) {
+        Reading::Answer(answer) if covered(text, offered).as_ref().is_some_and(speaks_of_it) => {
+            Reading::Answer(answer)
+        }
+        Reading::Answer(_) => Reading::Other,
+        reading => reading,
+    }
+}
+
+struct Covered {
+    list: Vec<Token>,
+    said: Vec<(Answer, Way)>,
+    /// What is neither an answer nor polite.
+    rest: Vec<Token>,
+}
+
+/// Covers a message with the phrases of answers; nothing if it can be none.
+fn covered(text: &str, offered: Offered) -> Option<Covered> {
     let read = tokens(text, TOKENS_MAX);
     if read.extent == Extent::Cut || text.contains(|ch| SIGNS.contains(ch)) {
         return None;
     }
-    let cover = GRAMMAR.cover(&read.list);
-    let asks = read.ending == Gap::Question || read.list.iter().any(|token| token.before == Gap::Question);
-    if cover.end < read.list.len() || asks && !read.list.iter().any(|token| ASKING.has(&token.text)) {
+    let list = with_numbers(&read.list, offered);
+    let asks = read.ending == Gap::Question || list.iter().any(|token| token.before == Gap::Question);
+    if asks && !list.iter().any(|token| ASKING.has(&token.text)) {
         return None;
     }
-    let (first, rest) = cover.said.split_first()?;
-    rest.iter().all(|other| other == first).then_some(*first)
+    let cover = GRAMMAR.cover(&list);
+    let rest = list.get(cover.end..).unwrap_or_default().to_vec();
+    Some(Covered { said: cover.said, rest, list })
+}
+
+/// Puts one word in the place of each number of a session that was offered, with the noun that stands with it.
+fn with_numbers(list: &[Token], offered: Offered) -> Vec<Token> {
+    let mut out: Vec<Token> = Vec::with_capacity(list.len());
+    let mut at = 0;
+    while at < list.len() {
+        let (token, taken) = numbered(&list[at..], out.last(), offered);
+        out.push(token);
+        at += taken;
+    }
+    out
+}
+
+/// Reads the number of a session at the beginning, and how many tokens it takes; else the first token as it is.
+fn numbered(list: &[Token], before: Option<&Token>, offered: Offered) -> (Token, usize) {
+    let Some(first) = list.first() else { return (Token { text: String::new(), before: Gap::Joined }, 1) };
+    let which = |number: u32, this: &'static str, that: &'static str| match number {
+        _ if Some(number) == offered.here => Some(this),
+        _ if Some(number) == offered.older => Some(that),
+        _ => None,
+    };
+    let is_choice = before.is_some_and(|before| CHOICES.has(&before.text));
+    let read = session_number::read(list).filter(|read| read.how >= How::Noun || !is_choice);
+    let word = read.and_then(|read| {
+        let word = match read.how {
+            How::Bare => which(read.number, "thisbare", "thatbare"),
+            How::Loose => which(read.number, "thisnumber", "thatnumber"),
+            How::Sign | How::Noun => {
+                Some(which(read.number, "thisnumber", "thatnumber").unwrap_or("othernumber"))
+            }
+        };
+        Some((word?, read.taken))
+    });
+    match word {
+        Some((word, taken)) => (Token { text: word.to_owned(), before: first.before }, taken),
+        None => (first.clone(), 1),
+    }
 }
 
 /// Tells whether a whole message agrees to an offer and says nothing else.
@@ -69,202 +227,4 @@ pub fn agrees(text: &str) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn check(expected: Option<Answer>, phrases: &[&str]) {
-        for text in phrases {
-            assert_eq!(read_answer(text), expected, "{text:?}");
-        }
-    }
-
-    #[test]
-    fn r14_going_on_in_both_languages() {
-        check(
-            Some(Answer::Continue),
-            &[
-                "continue",
-                "Continue.",
-                "go on",
-                "keep going",
-                "same topic",
-                "yes, continue",
-                "stay here",
-                "carry on please",
-                "ok, let's continue",
-                "continue this topic",
-                "Contniue",
-                "contine pls",
-                "can we continue?",
-                "no, continue",
-                "same conversation",
-                "this one",
-                "1",
-                "１",
-                "1.",
-                "option 1",
-                "continue here",
-                "I'd like to continue",
-                "continue where we left off",
-                "yes keep going",
-                "stay on this topic",
-                "the same topic",
-                "继续",
-                "接着聊",
-                "还是这个话题",
-                "继续吧",
-                "好的，继续",
-                "嗯继续",
-                "那就继续吧",
-                "繼續",
-                "继续聊这个",
-                "同一个话题",
-                "选1",
-                "不，继续",
-                "继续刚才的话题",
-                "接着说吧",
-                "请继续",
-                "可以继续吗？",
-                "不换",
-            ],
-        );
-    }
-
-    #[test]
-    fn r14_starting_fresh_in_both_languages() {
-        check(
-            Some(Answer::Fresh),
-            &[
-                "fresh",
-                "start fresh",
-                "new",
-                "new one",
-                "start a new one",
-                "start over",
-                "Start fresh, please!",
-                "a new session",
-                "let's start over",
-                "strat over",
-                "no, start fresh",
-                "brand new",
-                "from scratch",
-                "fresh start",
-                "no, new one",
-                "can we start a new conversation?",
-                "2",
-                "number 2",
-                "yes, new topic",
-                "restart",
-                "重新开始",
-                "新的",
-                "开新的吧",
-                "新会话",
-                "开个新的",
-                "开一个新的会话",
-                "重新来",
-                "从头开始",
-                "換個話題",
-                "好的，新的",
-                "新开一个吧",
-                "那就重新开始吧",
-                "选2",
-                "我想开新的",
-            ],
-        );
-    }
-
-    #[test]
-    fn r14_going_back_in_both_languages() {
-        check(
-            Some(Answer::Older),
-            &[
-                "the old one",
-                "go back to that",
-                "older",
-                "resume it",
-                "resume",
-                "Resume please",
-                "the older session",
-                "go back",
-                "go back to the previous conversation",
-                "continue the old one",
-                "the previous one",
-                "3",
-                "take me back to the older one",
-                "back to that one",
-                "yes, the earlier one",
-                "resmue",
-                "回到之前的",
-                "之前那个",
-                "接着之前的",
-                "继续之前的话题",
-                "回到上次的对话",
-                "旧的",
-                "恢复",
-                "回到之前的吧",
-                "之前的那个",
-                "接着上次聊的",
-                "选3",
-            ],
-        );
-    }
-
-    #[test]
-    fn r14_what_only_looks_like_an_answer_is_none() {
-        check(
-            None,
-            &[
-                "Continue with the second paragraph",
-                "fresh tomatoes",
-                "继续写第二段",
-                "yes",
-                "no",
-                "是的",
-                "不",
-                "",
-                "a",
-                "b",
-                "c",
-                "4",
-                "12",
-                "1.5",
-                "continue or start fresh?",
-                "continue?",
-                "don't continue",
-                "not a new one",
-                "no new one",
-                "no new session please",
-                "order",
-                "folder",
-                "`continue`",
-                "new york",
-                "what's new",
-                "the old man and the sea",
-                "resume the download",
-                "go back two lines",
-                "start over the loop from index 2",
-                "same error again",
-                "my resume",
-                "新的手机怎么样",
-                "不继续",
-                "继续努力",
-                "之前那个酒店多少钱",
-                "回到首页",
-                "重新开始这个函数",
-                "新的一年",
-                "go on a diet",
-                "older versions of Python",
-                "keep going until the test passes",
-                "1 and 2",
-                "2 or 3",
-                "please write a new one for the homepage",
-                "ok",
-                "thanks",
-                "😀",
-                "别开新的",
-            ],
-        );
-        assert_eq!(read_answer(&"continue ".repeat(200_000)), None);
-        assert_eq!(read_answer(&"\u{0}\u{200b}😀".repeat(100_000)), None);
-    }
-}
+mod tests;

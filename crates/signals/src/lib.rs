@@ -41,6 +41,7 @@ mod remark;
 mod role;
 pub mod semantic;
 mod sentences;
+mod session_number;
 pub mod summary;
 pub mod task_intent;
 mod terms;

@@ -1,18 +1,18 @@
 //! P-11: what is extracted from a session into memory: what people say about themselves, how they want things, and what
 //! was settled.
 //!
-//! Rules over sentences, in both languages, and the summary's list of decisions. Questions, quotations and code are never
-//! kept, and what somebody only wonders about is no fact.
+//! Rules over sentences, in both languages, and the summary's list of decisions. What somebody asks to be remembered always counts.
+//! Questions, quotations and code are never kept; what somebody only wonders about, and what will be over tomorrow, is no fact.
 
 use std::sync::LazyLock;
 
 use crate::code::{Code, code_in};
-use crate::phrases::lists::Phrases;
 use crate::phrases::table::MEMORY;
+use crate::phrases::{Patterns, Token, tokens};
 use crate::role::Role;
 use crate::sentences::{asks, sentences};
 use crate::summary::Summary;
-use crate::text::{self, Window};
+use crate::text::Window;
 
 /// What kind of thing it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -36,15 +36,21 @@ pub struct Statement<Place> {
     pub source: Place,
 }
 
+/// What begins so is quoted, or code.
+const SHOWN: [char; 12] = ['>', '"', '“', '「', '+', '/', '#', '<', '{', '|', '$', '`'];
 /// A longer sentence tells a story; a shorter one tells nothing.
 const SENTENCE_CHARS_MAX: usize = 200;
 const SENTENCE_CHARS_MIN: usize = 5;
 /// Of one message: more is a document, not something that a person says of themselves.
 const PER_MESSAGE_MAX: usize = 5;
 
-static PREFERRED: LazyLock<Phrases> = LazyLock::new(|| MEMORY.whole("preference"));
-static STATED: LazyLock<Phrases> = LazyLock::new(|| MEMORY.whole("fact"));
-static IMAGINED: LazyLock<Phrases> = LazyLock::new(|| MEMORY.whole("unreal"));
+static PREFERRED: LazyLock<Patterns> = LazyLock::new(|| Patterns::new(MEMORY, "preference"));
+static STATED: LazyLock<Patterns> = LazyLock::new(|| Patterns::new(MEMORY, "fact"));
+static UNREAL: LazyLock<Patterns> = LazyLock::new(|| Patterns::new(MEMORY, "unreal"));
+static PASSING: LazyLock<Patterns> = LazyLock::new(|| Patterns::new(MEMORY, "passing"));
+static REMEMBER: LazyLock<Patterns> = LazyLock::new(|| Patterns::new(MEMORY, "remember"));
+static RECALLING: LazyLock<Patterns> = LazyLock::new(|| Patterns::new(MEMORY, "recalling"));
+static POLITE: LazyLock<Patterns> = LazyLock::new(|| Patterns::new(MEMORY, "polite"));
 
 /// Finds what is worth keeping of a session, each thing once and with the message that says it.
 ///
@@ -94,15 +100,17 @@ fn said_of_oneself(text: &str) -> Vec<(Kind, String)> {
     let found = sentences(head).filter(|sentence| !asks(sentence)).filter_map(|sentence| {
         let chars = sentence.chars().count();
         if !(SENTENCE_CHARS_MIN..=SENTENCE_CHARS_MAX).contains(&chars)
-            || sentence.starts_with(['>', '"', '“', '「'])
+            || sentence.starts_with(SHOWN)
+            || sentence.contains(" = ")
         {
             return None;
         }
-        let plain = plain(sentence);
+        let words = tokens(sentence, SENTENCE_CHARS_MAX).list;
         let kind = match () {
-            () if IMAGINED.any_in(&plain) => return None,
-            () if PREFERRED.any_in(&plain) => Kind::Preference,
-            () if STATED.any_in(&plain) => Kind::Fact,
+            () if asks_to_remember(&words) => Kind::Fact,
+            () if UNREAL.any_in(&words) || PASSING.any_in(&words) => return None,
+            () if PREFERRED.any_in(&words) => Kind::Preference,
+            () if STATED.any_in(&words) => Kind::Fact,
             () => return None,
         };
         Some((kind, sentence.to_owned()))
@@ -110,20 +118,13 @@ fn said_of_oneself(text: &str) -> Vec<(Kind, String)> {
     found.take(PER_MESSAGE_MAX).collect()
 }
 
-/// Lower case, without apostrophes and signs, single spaces, one at each end.
-fn plain(sentence: &str) -> String {
-    let mut out = String::from(" ");
-    for ch in sentence.chars().map(text::fold).flat_map(char::to_lowercase) {
-        if ch.is_alphanumeric() {
-            out.push(ch);
-        } else if ch != '\'' && !out.ends_with(' ') {
-            out.push(' ');
-        }
+/// "Please remember that ..." counts whatever it says; "remember when we met?" does not.
+fn asks_to_remember(words: &[Token]) -> bool {
+    let mut rest = words;
+    while let Some(polite) = POLITE.begin(rest) {
+        rest = &rest[polite..];
     }
-    if !out.ends_with(' ') {
-        out.push(' ');
-    }
-    out
+    REMEMBER.begin(rest).is_some_and(|cue| cue < rest.len()) && RECALLING.begin(rest).is_none()
 }
 
 #[cfg(test)]
@@ -164,10 +165,32 @@ mod tests {
             (User, "> I prefer tabs"),
             (User, "```\nmy name is x\n```"),
             (User, "我有个问题"),
+            (User, "im a lost soul lol"),
+            (User, "I have a quick one for you"),
+            (User, "my car is making a weird noise"),
+            (User, "call me back later"),
+            (User, "do you remember when we met?"),
+            (User, "记住单词有什么好方法？"),
         ]);
         let own: Vec<_> =
             talk.iter().filter(|(k, _, _)| matches!(k, Kind::Fact | Kind::Preference)).collect();
         assert!(own.is_empty(), "{own:?}");
+    }
+
+    #[test]
+    fn p11_what_somebody_asks_to_be_remembered_always_counts() {
+        use Role::User;
+        for text in [
+            "remember that my wedding is on June 12",
+            "And please don't forget that the gate code is 4711",
+            "记住周五要交房租",
+            "麻烦帮我记一下，门牌是18号",
+            "I work nights in a hospital",
+            "我家有两只猫",
+        ] {
+            let talk = kept(&[(User, text)]);
+            assert!(talk.iter().any(|(_, kept, _)| kept == text), "{text}: {talk:?}");
+        }
     }
 
     #[test]

@@ -8,7 +8,8 @@ use std::sync::LazyLock;
 
 use crate::phrases::lists::Words;
 use crate::phrases::table::NAMING;
-use crate::phrases::{Extent, Gap, Token, tokens};
+use crate::phrases::{Gap, Token, tokens};
+use crate::session_number::{self, How};
 use crate::text::is_unspaced;
 
 /// Words around a name that say nothing about which conversation is meant.
@@ -17,7 +18,12 @@ static EMPTY: LazyLock<Words> = LazyLock::new(|| NAMING.set("empty en"));
 static GENERIC: LazyLock<Words> = LazyLock::new(|| NAMING.set("generic en"));
 /// A name ends before these.
 static ENDS: LazyLock<Words> = LazyLock::new(|| NAMING.set("end en"));
-static BACK_CHINESE: LazyLock<Vec<Vec<Token>>> = LazyLock::new(|| phrases("back zh"));
+static BACK: LazyLock<Vec<Vec<Token>>> = LazyLock::new(|| entries("back"));
+static TO_SIGN: LazyLock<Vec<Vec<Token>>> = LazyLock::new(|| entries("to sign"));
+static TO_NOUN: LazyLock<Vec<Vec<Token>>> = LazyLock::new(|| entries("to noun"));
+/// Words of a choice between conversations.
+static CHOICE: LazyLock<Words> = LazyLock::new(|| NAMING.set("choice en"));
+static CHOICE_CHINESE: LazyLock<Vec<Vec<Token>>> = LazyLock::new(|| phrases("choice zh"));
 static FRAME_CHINESE: LazyLock<Vec<Vec<Token>>> = LazyLock::new(|| phrases("frame zh"));
 static TAIL_CHINESE: LazyLock<Vec<Vec<Token>>> = LazyLock::new(|| phrases("tail zh"));
 
@@ -25,23 +31,13 @@ fn phrases(list: &str) -> Vec<Vec<Token>> {
     NAMING.words(list).into_iter().map(|phrase| tokens(phrase, usize::MAX).list).collect()
 }
 
-/// What a message that goes back begins with, after the words above.
-const BACK: [&[&str]; 9] = [
-    &["back", "to"],
-    &["return", "to"],
-    &["returning", "to"],
-    &["back", "on"],
-    &["continue", "with"],
-    &["carry", "on", "with"],
-    &["pick", "up"],
-    &["resume"],
-    &["reopen"],
-];
+fn entries(list: &str) -> Vec<Vec<Token>> {
+    NAMING.entries(list).iter().map(|phrase| tokens(phrase, usize::MAX).list).collect()
+}
+
 /// A wish is said at the beginning.
 const TOKENS_MAX: usize = 24;
 const NAME_TOKENS_MAX: usize = 12;
-/// A longer message says more than which conversation is meant.
-const CHOICE_TOKENS_MAX: usize = 12;
 /// How much of a name in characters must be there: its pairs overlap, so one that differs spoils two.
 const PAIRS_SHARE_MIN: f32 = 0.3;
 
@@ -86,6 +82,16 @@ impl Name {
         (!words.is_empty() || !pairs.is_empty()).then(|| Self { phrase: joined(list), words, pairs })
     }
 
+    /// Reads what a choice between conversations calls one: "put it in the Japan session", 放到日本那个里.
+    pub(crate) fn of_choice(list: &[Token]) -> Option<Self> {
+        let mut rest = list;
+        while let Some(lead) = longest(&CHOICE_CHINESE, rest) {
+            rest = &rest[lead..];
+        }
+        let rest: Vec<Token> = rest.iter().filter(|token| !CHOICE.has(&token.text)).cloned().collect();
+        Self::of(without_tail(&rest))
+    }
+
     /// Tells how well it fits a conversation, from 0 to 1; 0 if a word of it was never said there.
     #[must_use]
     pub fn fits(&self, about: &About) -> f32 {
@@ -102,38 +108,63 @@ impl Name {
     }
 }
 
+/// What a message wants to go back to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// What it calls it.
+    Name(Name),
+    /// The session's number.
+    Number(u32),
+}
+
 /// Reads what a message wants to go back to; nothing if it does not want to go back.
 ///
 /// ```
-/// use segue_signals::naming::{About, goes_back_to};
+/// use segue_signals::naming::{About, Target, goes_back_to};
 /// let japan = About::of(["Plan a trip to Japan in April"]);
-/// assert!(goes_back_to("ok, back to the Japan trip").is_some_and(|name| name.fits(&japan) > 0.0));
-/// assert!(goes_back_to("go back to the login page").is_some_and(|name| name.fits(&japan) == 0.0));
+/// let fits = |text| match goes_back_to(text) {
+///     Some(Target::Name(name)) => name.fits(&japan) > 0.0,
+///     _ => false,
+/// };
+/// assert!(fits("ok, back to the Japan trip") && !fits("go back to the login page"));
+/// assert_eq!(goes_back_to("back to #1"), Some(Target::Number(1)));
 /// assert_eq!(goes_back_to("I was in Japan last year"), None);
 /// ```
 #[must_use]
-pub fn goes_back_to(text: &str) -> Option<Name> {
-    let read = tokens(text, TOKENS_MAX);
-    let chinese = read.list.first().is_some_and(is_character) || read.list.iter().take(3).any(is_character);
-    if chinese { back_in_chinese(&read.list) } else { back_in_english(&read.list) }
-}
-
-fn back_in_english(list: &[Token]) -> Option<Name> {
-    let mut at = 0;
-    while at < list.len() {
-        if let Some(cue) = BACK.iter().find(|cue| begins(&list[at..], cue)) {
-            return Name::of(name_after(&list[at + cue.len()..]));
+pub fn goes_back_to(text: &str) -> Option<Target> {
+    let list = tokens(text, TOKENS_MAX).list;
+    let mut rest = &list[..];
+    loop {
+        if let Some(number) = number_after(rest) {
+            return Some(Target::Number(number));
         }
-        if !EMPTY.has(&list[at].text) {
-            return None;
+        if let Some(cue) = longest(&BACK, rest).filter(|cue| rest.len() > *cue) {
+            return Name::of(without_tail(name_after(&rest[cue..]))).map(Target::Name);
         }
-        at += 1;
+        let lead = longest(&FRAME_CHINESE, rest);
+        match lead.or_else(|| rest.first().filter(|token| EMPTY.has(&token.text)).map(|_| 1)) {
+            Some(lead) => rest = &rest[lead..],
+            None => return None,
+        }
     }
-    None
 }
 
-fn begins(list: &[Token], cue: &[&str]) -> bool {
-    list.len() > cue.len() && list.iter().zip(cue).all(|(token, word)| token.text == *word)
+/// Reads a number of a session behind the words that go to one, if nothing else is said in the clause.
+fn number_after(list: &[Token]) -> Option<u32> {
+    let after = |cues: &[Vec<Token>], how: fn(How) -> bool| {
+        let rest = &list[longest(cues, list)?..];
+        let read = session_number::read(rest).filter(|read| how(read.how))?;
+        let rest = &rest[read.taken..];
+        let end = rest.iter().position(|token| token.before != Gap::Joined).unwrap_or(rest.len());
+        let rest = without_tail(&rest[..end]);
+        rest.iter().all(|token| EMPTY.has(&token.text) || ENDS.has(&token.text)).then_some(read.number)
+    };
+    after(&TO_NOUN, |how| how == How::Noun).or_else(|| after(&TO_SIGN, |how| how >= How::Sign))
+}
+
+/// How long the longest phrase is that a message begins with.
+fn longest(phrases: &[Vec<Token>], list: &[Token]) -> Option<usize> {
+    phrases.iter().filter(|phrase| starts(list, phrase)).map(Vec::len).max()
 }
 
 /// The words up to a comma, or up to one that begins something else.
@@ -141,25 +172,6 @@ fn name_after(list: &[Token]) -> &[Token] {
     let ends = |(at, token): (usize, &Token)| at > 0 && token.before != Gap::Joined || ENDS.has(&token.text);
     let end = list.iter().enumerate().position(ends).unwrap_or(list.len());
     &list[..end.min(NAME_TOKENS_MAX)]
-}
-
-fn back_in_chinese(list: &[Token]) -> Option<Name> {
-    // The first clause is enough: what is wanted comes first.
-    let end =
-        list.iter().skip(1).position(|token| token.before != Gap::Joined).map_or(list.len(), |at| at + 1);
-    let mut rest = &list[..end];
-    let mut after = list.get(end..).unwrap_or_default();
-    loop {
-        if let Some(cue) = BACK_CHINESE.iter().find(|cue| starts(rest, cue)) {
-            return Name::of(without_tail(&rest[cue.len()..]));
-        }
-        match FRAME_CHINESE.iter().find(|frame| starts(rest, frame)) {
-            Some(frame) => rest = &rest[frame.len()..],
-            // 好，回到成都那个
-            None if rest.is_empty() && !after.is_empty() => (rest, after) = (after, &[]),
-            None => return None,
-        }
-    }
 }
 
 fn starts(list: &[Token], phrase: &[Token]) -> bool {
@@ -177,30 +189,6 @@ fn without_tail(list: &[Token]) -> &[Token] {
         list = &list[..list.len() - tail.len()];
     }
     list
-}
-
-/// Reads a short answer as the name of one of several conversations; nothing if it fits none or more than one.
-///
-/// ```
-/// use segue_signals::naming::{About, names_one};
-/// let offered = [About::of(["My Spring Boot service times out"]), About::of(["Plan a trip to Japan"])];
-/// assert_eq!(names_one("the Japan one", &offered), Some(1));
-/// assert_eq!(names_one("which one?", &offered), None);
-/// ```
-#[must_use]
-pub fn names_one(text: &str, offered: &[About]) -> Option<usize> {
-    let read = tokens(text, CHOICE_TOKENS_MAX);
-    if read.extent == Extent::Cut || read.ending == Gap::Question {
-        return None;
-    }
-    let name = match goes_back_to(text) {
-        Some(name) => name,
-        None => Name::of(without_tail(&read.list))?,
-    };
-    let fits: Vec<f32> = offered.iter().map(|about| name.fits(about)).collect();
-    let best = fits.iter().copied().fold(0.0, f32::max);
-    let mut named = (0..fits.len()).filter(|at| best > 0.0 && fits[*at] >= best);
-    named.next().filter(|_| named.next().is_none())
 }
 
 fn is_character(token: &Token) -> bool {
@@ -244,7 +232,7 @@ mod tests {
     }
 
     fn best(text: &str) -> Option<usize> {
-        let name = goes_back_to(text)?;
+        let Some(Target::Name(name)) = goes_back_to(text) else { return None };
         let fits = sessions().map(|about| name.fits(&about));
         (0..3).filter(|at| fits[*at] > 0.0).max_by(|a, b| fits[*a].total_cmp(&fits[*b]))
     }
@@ -264,6 +252,30 @@ mod tests {
             ("那就说回成都", 2),
         ] {
             assert_eq!(best(text), Some(session), "{text}");
+        }
+    }
+
+    #[test]
+    fn x14_a_number_names_a_session() {
+        for text in [
+            "back to #1",
+            "ok, go back to #1 please",
+            "go to session 1",
+            "回到#1",
+            "好，回到1号会话吧",
+            "back to #1: how much?",
+        ] {
+            assert_eq!(goes_back_to(text), Some(Target::Number(1)), "{text}");
+        }
+        for text in [
+            "open #1",
+            "go to #1",
+            "in session 1 you said so",
+            "back to 1 cup",
+            "go to session 1 of the course",
+            "去1号线",
+        ] {
+            assert!(!matches!(goes_back_to(text), Some(Target::Number(_))), "{text}");
         }
     }
 
@@ -291,21 +303,29 @@ mod tests {
 
     #[test]
     fn r14_a_choice_is_named_by_what_it_is_about() {
+        let [japan, spring, chengdu] = sessions();
+        let best = |text: &str| {
+            let name = Name::of_choice(&tokens(text, 24).list)?;
+            let fits = [&japan, &spring, &chengdu].map(|about| name.fits(about));
+            (0..3).filter(|at| fits[*at] > 0.0).max_by(|a, b| fits[*a].total_cmp(&fits[*b]))
+        };
         for (text, at) in [
             ("the japan one", Some(0)),
+            ("put it in the japan session", Some(0)),
             ("Japan please", Some(0)),
             ("the one about Japan", Some(0)),
             ("spring boot", Some(1)),
             ("the spring one", Some(1)),
             ("成都那个", Some(2)),
             ("回到成都那个", Some(2)),
+            ("放到成都那个会话里去", Some(2)),
             ("the one", None),
             ("which one is that?", None),
             ("how long is the flight to japan from here and what does it cost", None),
             ("the garden", None),
             ("", None),
         ] {
-            assert_eq!(names_one(text, &sessions()), at, "{text}");
+            assert_eq!(best(text), at, "{text}");
         }
     }
 }

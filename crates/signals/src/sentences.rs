@@ -4,6 +4,7 @@ use std::sync::LazyLock;
 
 use crate::phrases::lists::{Phrases, Words};
 use crate::phrases::table::SENTENCE;
+use crate::phrases::{Patterns, tokens};
 use crate::text::fold;
 
 /// Sentences of one message that are looked at; the rest of a long text repeats or elaborates.
@@ -58,7 +59,11 @@ fn is_abbreviation(before: &str) -> bool {
     let word = word.trim_start_matches(['(', '"']);
     let number = !word.is_empty() && word.len() <= 2 && word.bytes().all(|byte| byte.is_ascii_digit());
     let list_item = number && before.rsplit('\n').next().is_some_and(|line| line.trim() == word);
-    list_item || matches!(word, "e.g" | "i.e" | "Mr" | "Mrs" | "Ms" | "Dr" | "vs" | "No" | "St" | "approx")
+    // "U.S." and "p.m."
+    let initials = word.len() > 1 && word.split('.').all(|part| part.len() == 1 && part.is_ascii());
+    list_item
+        || initials
+        || matches!(word, "e.g" | "i.e" | "Mr" | "Mrs" | "Ms" | "Dr" | "vs" | "No" | "St" | "approx")
 }
 
 static VERBS: LazyLock<Words> = LazyLock::new(|| SENTENCE.set("verb"));
@@ -101,6 +106,24 @@ pub(crate) fn asks(sentence: &str) -> bool {
     }
 }
 
+static REQUESTS: LazyLock<Patterns> = LazyLock::new(|| Patterns::new(SENTENCE, "request"));
+static REQUESTS_POLITELY: LazyLock<Patterns> = LazyLock::new(|| Patterns::new(SENTENCE, "request polite"));
+/// A request begins early.
+const REQUEST_TOKENS: usize = 16;
+
+/// Whether a message begins with a request: "translate this", 帮我写一个.
+pub(crate) fn requests(text: &str) -> bool {
+    let words = tokens(text, REQUEST_TOKENS).list;
+    let mut rest = &words[..];
+    while let Some(polite) = REQUESTS_POLITELY.begin(rest) {
+        if REQUESTS.begin(rest).is_some() {
+            return true;
+        }
+        rest = &rest[polite..];
+    }
+    REQUESTS.begin(rest).is_some()
+}
+
 /// A question that is asked of everybody and leaves nothing open: "anything else?"
 pub(crate) fn is_courtesy(question: &str) -> bool {
     let lower = question.to_lowercase();
@@ -115,6 +138,7 @@ mod tests {
     fn sentences_end_where_people_end_them() {
         let cut = |text| sentences(text).collect::<Vec<_>>();
         assert_eq!(cut("Use main.rs v1.5. Why?! Ok"), ["Use main.rs v1.5.", "Why?!", "Ok"]);
+        assert_eq!(cut("U.S. law. At 5 p.m. today"), ["U.S. law.", "At 5 p.m. today"]);
         assert_eq!(cut("好的。你去哪？\n\n1. first\n..."), ["好的。", "你去哪？", "1. first"]);
         assert_eq!(sentences(&"a. ".repeat(100_000)).count(), SENTENCES_MAX);
     }
@@ -148,6 +172,18 @@ mod tests {
             "How nice",
         ] {
             assert!(!asks(text), "{text}");
+        }
+        for text in [
+            "translate this line",
+            "please, can you do it",
+            "good morning! recommend a film",
+            "帮我写一个",
+            "讲个笑话",
+        ] {
+            assert!(requests(text), "{text}");
+        }
+        for text in ["the later one", "做前端的", "three", "I work here", "", "translate"] {
+            assert!(!requests(text), "{text}");
         }
         assert!(
             is_courtesy("Is there anything else I can do?") && !is_courtesy("Which hotel do you prefer?")

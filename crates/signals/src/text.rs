@@ -228,6 +228,22 @@ pub(crate) fn is_unspaced(ch: char) -> bool {
             | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}')
 }
 
+/// Lower case, without apostrophes, single spaces, one at each end: phrases are found as whole words.
+pub(crate) fn padded(text: &str) -> String {
+    let mut out = String::from(" ");
+    for ch in text.chars().map(fold).filter(|ch| *ch != '\'') {
+        if ch.is_alphanumeric() {
+            out.extend(ch.to_lowercase());
+        } else if !out.ends_with(' ') {
+            out.push(' ');
+        }
+    }
+    if !out.ends_with(' ') {
+        out.push(' ');
+    }
+    out
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -145,3 +145,48 @@ fn r3_starting_over_inside_an_instruction_is_no_wish() {
     }
     assert!(matches!(explicit_intent("重新开始"), ExplicitIntent::StartOver { .. }));
 }
+
+/// DESIGN, "Answers and ends": what follows a complete task begins something else unless it refers back.
+#[test]
+fn c14_what_refers_back_to_what_was_done() {
+    let talk = [
+        Remark::of(Role::User, "Add retry logic to the HTTP client"),
+        Remark::of(Role::Assistant, "Done: three tries with exponential backoff and jitter, and a test."),
+    ];
+    let chinese = [
+        Remark::of(Role::User, "给HTTP客户端加上重试逻辑"),
+        Remark::of(Role::Assistant, "完成：重试三次，指数退避加抖动，并加了测试。"),
+    ];
+    let refers = |text: &str| {
+        let talk = if text.is_ascii() { &talk } else { &chinese };
+        judge::refers_back(talk, &Remark::of(Role::User, text))
+    };
+    for text in [
+        "it still fails on Windows",
+        "why does it need jitter?",
+        "how many tries does the retry logic make?",
+        "you forgot the timeout",
+        "undo that please",
+        "revert the change",
+        "the new test doesn't work on my machine",
+        "change the backoff to two seconds",
+        "你刚才加的测试跑不过",
+        "重试次数改成5",
+        "为什么要加抖动？",
+        "还是报错",
+    ] {
+        assert!(refers(text), "{text}");
+    }
+    for text in [
+        "Now let's add connection pooling",
+        "next: write the changelog",
+        "please set up CI for the docs folder",
+        "what's a good name for a grey kitten?",
+        "translate the README into French",
+        "接下来加上连接池",
+        "帮我写一下更新日志",
+        "明天天气怎么样？",
+    ] {
+        assert!(!refers(text), "{text}");
+    }
+}

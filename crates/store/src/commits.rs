@@ -114,6 +114,11 @@ impl Feed {
         self.news.subscribe()
     }
 
+    /// Returns what the newest position is published by.
+    pub(crate) fn news(&self) -> watch::Sender<Position> {
+        self.news.clone()
+    }
+
     /// Adds a commit behind the others, and returns its position.
     pub(crate) fn push(&mut self, scope: Key, after: Seq, head: Seq, id: AppendId) -> Position {
         let position = Position(self.last.0 + 1);

@@ -6,6 +6,7 @@ use segue_core::segment;
 
 /// Why a store did not do what it was asked.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum Error {
     /// Someone else appended first. Load the state again and decide again.
     #[error("the scope has moved on to entry {found}, the append was decided on entry {expected}")]

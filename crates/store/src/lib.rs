@@ -36,8 +36,8 @@ pub use store::{
     Watch,
 };
 pub use types::{
-    Append, AppendId, Cursor, Embedding, Filter, Page, Quarantined, QuarantinedFile, Reading, ScopeOrder,
-    ScopePage, ScopeRow, Subject, Take,
+    Append, AppendId, Cursor, Embedding, Filter, Page, QuarantineCause, Quarantined, QuarantinedFile,
+    Reading, ScopeOrder, ScopePage, ScopeRow, Subject, Take,
 };
 pub use url::{Location, redacted};
 pub use values::Value;

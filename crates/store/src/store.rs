@@ -232,6 +232,11 @@ pub trait Maintenance: Send + Sync {
     /// sentence each. [`verify`](crate::verify) does the rest.
     async fn audit(&self, scope: Option<&Key>) -> Result<Vec<String>, Error>;
 
+    /// Says what the store is set to by others that may lose what was acknowledged, one sentence each.
+    async fn risks(&self) -> Result<Vec<String>, Error> {
+        Ok(Vec::new())
+    }
+
     /// Writes a consistent copy of the whole store to a new file. It can be opened like the store itself.
     /// [`Error::Unsupported`] if the store cannot do so while it is in use.
     async fn backup(&self, to: &Path) -> Result<(), Error>;

@@ -3,6 +3,7 @@
 use crate::error::Error;
 use segue_core::Timestamp;
 use segue_core::decide::Decided;
+use segue_core::digest::Digest;
 use segue_core::entry::{Kind, Record, Seq};
 use segue_core::message::MessageId;
 use segue_core::scope;
@@ -300,9 +301,21 @@ impl ScopeRow {
     }
 }
 
+/// Why a file is in quarantine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum QuarantineCause {
+    /// It cannot be read. It may hold what was acknowledged.
+    Damaged,
+    /// It is what a crash left of an append that was never acknowledged. It goes with anything that is erased in its scope: the
+    /// same words may have been sent again.
+    Unacknowledged,
+}
+
 /// A file or folder in quarantine, because it cannot be read or was never acknowledged.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct QuarantinedFile {
+    /// Why it is there.
+    pub cause: QuarantineCause,
     /// The scope that it belongs to, if that can still be told.
     pub scope: Option<scope::Key>,
     /// The segment, if it is one.
@@ -313,8 +326,12 @@ pub struct QuarantinedFile {
     pub place: PathBuf,
     /// Who speaks in it, as far as it can be read.
     pub senders: BTreeSet<String>,
+    /// The entries in it that can be read.
+    pub entries: BTreeSet<Seq>,
     /// How many entries that people may have written cannot be read.
     pub unreadable: u64,
+    /// What was in it when it was looked at, if it is a file.
+    pub(crate) digest: Option<Digest>,
 }
 
 /// What was found in quarantine.
@@ -328,8 +345,17 @@ pub struct Quarantined {
 
 impl QuarantinedFile {
     pub(crate) fn at(place: &Path, scope: Option<scope::Key>) -> Self {
-        let (sessions, senders) = (BTreeSet::new(), BTreeSet::new());
-        Self { scope, segment: None, sessions, place: place.to_owned(), senders, unreadable: 0 }
+        Self {
+            cause: QuarantineCause::Damaged,
+            scope,
+            segment: None,
+            sessions: BTreeSet::new(),
+            place: place.to_owned(),
+            senders: BTreeSet::new(),
+            entries: BTreeSet::new(),
+            unreadable: 0,
+            digest: None,
+        }
     }
 }
 

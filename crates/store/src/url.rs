@@ -103,13 +103,25 @@ impl Location {
 /// Parameters of an address whose values are nobody's business.
 const SECRETS: [&str; 7] = ["key", "token", "secret", "pass", "pwd", "sig", "auth"];
 
-/// Masks what may be a secret in an address: passwords, and keys among its parameters. Whatever shows an address to
-/// anybody shows this.
+/// How a part of a path begins that is a key.
+const KEY_BEGINNINGS: [&str; 10] = ["sk-", "sk_", "pk-", "pk_", "rk_", "key-", "gsk_", "xai-", "hf_", "ghp_"];
+
+/// How long a part of a path is at least that is a key: with such a beginning, and without.
+const KEY_BYTES_MIN: usize = 8;
+const RANDOM_BYTES_MIN: usize = 20;
+
+/// How many letters and digits such a part has in a row, and how many digits in all.
+const RANDOM_RUN_MIN: usize = 16;
+const RANDOM_DIGITS_MIN: usize = 4;
+
+/// Masks what may be a secret in an address: passwords, and keys among its parameters or in its path. Whatever shows an
+/// address to anybody shows this.
 ///
 /// ```
 /// use segue_store::redacted;
 /// assert_eq!(redacted("postgres://ann:pass@h/db"), "postgres://ann:***@h/db");
 /// assert_eq!(redacted("http://h/v1?api_key=sk-1&x=1"), "http://h/v1?api_key=***&x=1");
+/// assert_eq!(redacted("http://h/sk-live-1/v1"), "http://h/***/v1");
 /// assert_eq!(redacted("sqlite:~/segue.db"), "sqlite:~/segue.db");
 /// ```
 pub fn redacted(url: &str) -> String {
@@ -119,13 +131,28 @@ pub fn redacted(url: &str) -> String {
         Some((who, rest)) => (masked_user(who), rest),
         None => (String::new(), rest),
     };
-    let Some((path, query)) = rest.split_once('?') else { return format!("{scheme}://{who}{rest}") };
+    let (rest, query) = rest.split_once('?').map_or((rest, None), |(path, query)| (path, Some(query)));
+    let path: Vec<&str> = rest.split('/').map(|part| if is_key(part) { "***" } else { part }).collect();
+    let path = path.join("/");
+    let Some(query) = query else { return format!("{scheme}://{who}{path}") };
     let parameter = |parameter: &str| match parameter.split_once('=') {
         Some((name, _)) if is_secret(name) => format!("{name}=***"),
         _ => parameter.to_owned(),
     };
     let query: Vec<String> = query.split('&').map(parameter).collect();
     format!("{scheme}://{who}{path}?{}", query.join("&"))
+}
+
+/// Tells whether a part of a path looks like a key: by its beginning, or because nobody would choose it as a name.
+fn is_key(part: &str) -> bool {
+    let lower = part.to_ascii_lowercase();
+    if KEY_BEGINNINGS.iter().any(|begins| lower.starts_with(begins)) {
+        return part.len() >= KEY_BYTES_MIN;
+    }
+    let is_plain = part.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.~+=#;:%".contains(&b));
+    let run = part.split(|c: char| !c.is_ascii_alphanumeric()).map(str::len).max().unwrap_or(0);
+    let digits = part.bytes().filter(u8::is_ascii_digit).count();
+    is_plain && part.len() >= RANDOM_BYTES_MIN && run >= RANDOM_RUN_MIN && digits >= RANDOM_DIGITS_MIN
 }
 
 fn is_secret(name: &str) -> bool {
@@ -180,6 +207,20 @@ mod tests {
             ("postgres://h/db?password=x@y", "postgres://***@y"),
             ("https://sk-0123456789abcdef@h/v1", "https://***@h/v1"),
             ("https://h/v1?Token=a&x=1", "https://h/v1?Token=***&x=1"),
+            ("https://gw/sk-live-1/v1", "https://gw/***/v1"),
+            ("https://gw/v1/SK_0123456789?x=1", "https://gw/v1/***?x=1"),
+            ("https://gw/4f9d2c7be01a4d6f8c3b5a7e9d1f2c4b/v1", "https://gw/***/v1"),
+            ("https://gw/proxy/eyJhbGciOi1234JIUzI1NiJ9/v1", "https://gw/proxy/***/v1"),
+            ("http://localhost:11434/v1", "http://localhost:11434/v1"),
+            (
+                "https://api.example/v1beta/openai-compatible-endpoint",
+                "https://api.example/v1beta/openai-compatible-endpoint",
+            ),
+            (
+                "https://a.example/openai/deployments/gpt-4-2026-03-01",
+                "https://a.example/openai/deployments/gpt-4-2026-03-01",
+            ),
+            ("https://gw/sk-2/v1", "https://gw/sk-2/v1"),
             ("postgres:host=h password=x", "postgres..."),
             ("postgre:/ann:pass@h", "postgre..."),
             ("C:\\segue.db", "C:\\segue.db"),

@@ -4,6 +4,7 @@ use crate::error::Error;
 use crate::store::Store;
 use segue_core::Timestamp;
 use segue_core::digest::Digest;
+use segue_core::entry::{Bytes, Seq};
 use segue_core::scope::Key;
 use std::collections::BTreeMap;
 use std::ops::Bound;
@@ -48,22 +49,88 @@ impl Value {
     }
 }
 
-/// The namespace of values that tell what was said in a scope. They are deleted when something of that scope is erased.
+/// The namespace of values that tell what was said in a scope. [`forget`] deletes them when something of that scope is erased.
 pub const WORDS: &str = "words";
 
-/// How many values are deleted at a time.
+/// How an erasure reaches the values of a namespace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Erased {
+    /// By [`forget`] and [`forget_labels`]: their keys begin with the scope.
+    WithScope,
+    /// They hold no words: ids, numbers, digests, names that an operator gave.
+    HoldsNoWords,
+}
+
+/// All namespaces, and how an erasure reaches each. A new one fails a test until it stands here.
+pub const NAMESPACES: [(&str, Erased); 10] = [
+    (WORDS, Erased::WithScope),
+    ("serve.token", Erased::HoldsNoWords),
+    ("serve.answer", Erased::HoldsNoWords),
+    ("serve.response", Erased::HoldsNoWords),
+    ("serve.conversation", Erased::HoldsNoWords),
+    ("serve.item", Erased::HoldsNoWords),
+    ("serve.begun", Erased::HoldsNoWords),
+    ("serve.workers", Erased::HoldsNoWords),
+    ("segue.move", Erased::HoldsNoWords),
+    ("segue.copied", Erased::HoldsNoWords),
+];
+
+/// How many values are read at a time.
 const FORGOTTEN_AT_ONCE: usize = 100;
 
-/// Makes the key of a value that tells what was said in a scope.
+/// What the name of a value begins with that tells of one message: it goes when that does.
+const OF_MESSAGE: &str = "item:";
+
+/// What the name of a value begins with that a host labels a conversation with: it goes when a person or a session does.
+const LABEL: &str = "label:";
+
+/// Makes the key of a value that tells what was said in a scope. It goes when anything there is erased.
 pub fn words_key(scope: &Key, name: &str) -> String {
     format!("{}/{name}", Digest::of_body(scope.as_str().as_bytes()))
 }
 
-/// Deletes all values that tell what was said in a scope.
+/// Makes the key of a value that tells more of one message.
+pub fn message_key(scope: &Key, seq: Seq) -> String {
+    words_key(scope, &format!("{OF_MESSAGE}{:020}", seq.0))
+}
+
+/// Makes what the keys of all values begin with that tell more of one message.
+pub fn message_keys(scope: &Key) -> String {
+    words_key(scope, OF_MESSAGE)
+}
+
+/// Makes the key of a label of a conversation.
+pub fn label_key(scope: &Key, name: &str) -> String {
+    words_key(scope, &format!("{LABEL}{name}"))
+}
+
+/// Deletes the values that tell what was said in a scope, after something there was erased. What tells of one message that is
+/// still there stays, and so do labels.
 pub async fn forget(store: &dyn Store, scope: &Key) -> Result<(), Error> {
-    let prefix = words_key(scope, "");
+    let (prefix, mut after) = (words_key(scope, ""), None);
     loop {
         // Also those whose time is over: they may still be there.
+        let found = store.values(WORDS, &prefix, after.as_deref(), FORGOTTEN_AT_ONCE, Timestamp::MIN).await?;
+        let Some(last) = found.last() else { return Ok(()) };
+        after = Some(last.key.clone());
+        for value in &found {
+            let name = value.key.strip_prefix(&prefix).unwrap_or_default();
+            let stays = match name.strip_prefix(OF_MESSAGE).map(str::parse) {
+                Some(Ok(seq)) => is_kept(store, scope, Seq(seq)).await?,
+                Some(Err(_)) => false,
+                None => name.starts_with(LABEL),
+            };
+            if !stays {
+                store.delete_value(WORDS, &value.key).await?;
+            }
+        }
+    }
+}
+
+/// Deletes the labels of the conversations of a scope.
+pub async fn forget_labels(store: &dyn Store, scope: &Key) -> Result<(), Error> {
+    let prefix = label_key(scope, "");
+    loop {
         let found = store.values(WORDS, &prefix, None, FORGOTTEN_AT_ONCE, Timestamp::MIN).await?;
         if found.is_empty() {
             return Ok(());
@@ -72,6 +139,11 @@ pub async fn forget(store: &dyn Store, scope: &Key) -> Result<(), Error> {
             store.delete_value(WORDS, &value.key).await?;
         }
     }
+}
+
+async fn is_kept(store: &dyn Store, scope: &Key, seq: Seq) -> Result<bool, Error> {
+    let record = store.get(scope, seq).await?;
+    Ok(record.is_some_and(|record| matches!(record.bytes, Bytes::Kept(_))))
 }
 
 /// Values in memory.

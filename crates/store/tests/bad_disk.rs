@@ -124,9 +124,12 @@ fn x1_announcements_of_an_older_format_are_known_by_their_entry() {
     assert!(before[&Number(1)].entry < before[&Number(2)].entry);
     drop(world);
     let older = Connection::open(&path).unwrap();
-    let strip = "UPDATE standing SET mind = json_remove(mind, '$.retiring.1.entry', '$.retiring.2.entry')";
+    let strip =
+        "UPDATE scope_extras SET extras = json_remove(extras, '$.retiring.1.entry', '$.retiring.2.entry')";
     assert_eq!(older.execute(strip, []).unwrap(), 1);
-    let unlist = "ALTER TABLE sessions DROP COLUMN upkeep; DROP TABLE upkeep_due; DROP TRIGGER purges_erased; DROP TRIGGER purges_deleted; DROP TABLE purges; DROP TABLE in_use;
+    let unlist = "DROP TABLE extras_rows; ALTER TABLE scope_extras DROP COLUMN has_rows;
+                  ALTER TABLE scope_extras RENAME COLUMN extras TO mind; ALTER TABLE scope_extras RENAME TO standing;
+                  ALTER TABLE sessions DROP COLUMN upkeep; DROP TABLE upkeep_due; DROP TRIGGER purges_erased; DROP TRIGGER purges_deleted; DROP TABLE purges; DROP TABLE in_use;
                   DROP TRIGGER entries_plain; DROP TABLE keyring; DROP TABLE span_pages;
                   DROP TRIGGER embeddings_erased; DROP TRIGGER embeddings_dropped; DROP TABLE embeddings;
                   DROP TABLE search_terms; DROP TABLE search_index; DROP TABLE search_messages;

@@ -3,9 +3,10 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests may do as tests do")]
 
-use segue_core::decide::Command;
+use segue_core::decide::{Command, TaskCommand, TaskVerb};
 use segue_core::memory;
 use segue_core::session::Number;
+use segue_core::task::observation::{Note, NoteKind, Observation};
 use segue_store::conformance::{World, text};
 use segue_store::search::{Query, Reach, Visibility, find};
 use segue_store::{Location, Page, Position, Store};
@@ -74,18 +75,19 @@ async fn a_database_of_format_13_with_a_chain_of_forks_goes_on() {
     goes_on_from_listed_forks(Location::Sqlite(path).open().unwrap()).await;
 }
 
-#[tokio::test]
-async fn a_folder_of_format_2_with_a_chain_of_forks_goes_on() {
-    fn copy(from: &Path, to: &Path) {
-        std::fs::create_dir_all(to).unwrap();
-        for entry in std::fs::read_dir(from).unwrap().map(Result::unwrap) {
-            let target = to.join(entry.file_name());
-            match entry.path().is_dir() {
-                true => copy(&entry.path(), &target),
-                false => _ = std::fs::copy(entry.path(), target).unwrap(),
-            }
+fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap().map(Result::unwrap) {
+        let target = to.join(entry.file_name());
+        match entry.path().is_dir() {
+            true => copy(&entry.path(), &target),
+            false => _ = std::fs::copy(entry.path(), target).unwrap(),
         }
     }
+}
+
+#[tokio::test]
+async fn a_folder_of_format_2_with_a_chain_of_forks_goes_on() {
     let folder = tempfile::tempdir().unwrap();
     copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/stores/files-2"), folder.path());
     goes_on_from_listed_forks(Location::Files(folder.path().to_owned()).open().unwrap()).await;
@@ -110,4 +112,45 @@ async fn a_database_of_format_16_keeps_what_is_remembered() {
         assert_eq!(memory::all(&state).count(), 3);
         assert_eq!(memory::queue(&state).count(), 0);
     }
+}
+
+/// Three tasks, of which two are kept for good, and something that is remembered of a session that is gone.
+async fn goes_on_with_its_tasks(open: impl Fn() -> Arc<dyn Store>) {
+    for round in 0..2_u32 {
+        let store = open();
+        assert_eq!(store.audit(None).await.unwrap(), Vec::<String>::new());
+        let mut world = World::at(store.clone(), "agent:main:telegram:direct:ann");
+        world.verify().await;
+        let state = world.state().await;
+        let tasks = state.extras.tasks.iter().map(|(session, task)| (session.0, task.state().name()));
+        assert_eq!(tasks.collect::<Vec<_>>(), [(2, "complete"), (3, "aborted"), (4, "running")]);
+        let kept: usize = state.extras.kept.values().map(Vec::len).sum();
+        assert_eq!((kept, state.extras.copies.len(), state.extras.compactions), (3, 1, 2));
+        assert_eq!(memory::kept(&state).map(|memory| memory.session.0).collect::<Vec<_>>(), [1]);
+        let staged = state.extras.tasks.get(&Number(4)).unwrap().staged();
+        assert_eq!(staged, 1 + round);
+        // The first thing that is observed moves the rest to rows of its own.
+        world.now = state.clock;
+        let note = Observation::Note(Note::text(NoteKind::Note, "and it goes on"));
+        let verb = TaskVerb::Observe { observations: vec![note] };
+        world.run(&Command::Task(TaskCommand { session: None, verb })).await.unwrap();
+        world.verify().await;
+        assert_eq!(store.audit(None).await.unwrap(), Vec::<String>::new());
+    }
+}
+
+#[tokio::test]
+async fn a_database_of_format_17_keeps_its_tasks() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("segue.db");
+    let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/stores/sqlite-17.db");
+    std::fs::copy(fixture, &path).unwrap();
+    goes_on_with_its_tasks(|| Location::Sqlite(path.clone()).open().unwrap()).await;
+}
+
+#[tokio::test]
+async fn a_folder_of_format_4_keeps_its_tasks() {
+    let folder = tempfile::tempdir().unwrap();
+    copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/stores/files-4"), folder.path());
+    goes_on_with_its_tasks(|| Location::Files(folder.path().to_owned()).open().unwrap()).await;
 }

@@ -7,9 +7,9 @@ use segue_core::session::Number;
 use segue_store::conformance::{World, said};
 use segue_store::postgres::Postgres;
 use segue_store::search::terms;
-use segue_store::{Error, Page, Purged, Store, settle};
-use segue_testing::pooler::Pooler;
-use segue_testing::postgres::{CERTIFICATE, Cluster, database, or_skipped};
+use segue_store::{Error, Page, Purged, Store, Value, settle};
+use segue_testing::pooler::{Pooler, StartupOptions};
+use segue_testing::postgres::{CERTIFICATE, Cluster, Durability, database, or_skipped};
 use segue_testing::proxy::Proxy;
 use std::io::Write as _;
 use std::sync::Arc;
@@ -86,7 +86,7 @@ async fn n3_another_host_is_used_where_one_does_not_answer() {
 #[tokio::test]
 async fn n3_the_host_that_takes_writes_is_found() {
     let Some(database) = database() else { return };
-    let Some(standby) = or_skipped(Cluster::start(segue_testing::postgres::Durability::Fast)) else { return };
+    let Some(standby) = or_skipped(Cluster::start(Durability::Fast)) else { return };
     let name = database.name();
     standby.psql("postgres", &format!("CREATE DATABASE {name}")).unwrap();
     standby.psql(name, &format!("ALTER DATABASE {name} SET default_transaction_read_only = on")).unwrap();
@@ -97,16 +97,42 @@ async fn n3_the_host_that_takes_writes_is_found() {
     assert_eq!(database.psql("SELECT count(*) FROM segue_scopes").unwrap(), "1");
 }
 
+/// A server that is demoted while a node is connected to it: its connection is given up, and the one that takes writes is found.
+#[tokio::test]
+async fn n3_a_server_that_takes_no_writes_any_more_is_left() {
+    let Some(database) = database() else { return };
+    let Some(demoted) = or_skipped(Cluster::start(Durability::Fast)) else { return };
+    let name = database.name();
+    demoted.psql("postgres", &format!("CREATE DATABASE {name}")).unwrap();
+    let (first, second) = (demoted.port(), database.cluster().port());
+    let url = format!("postgres://segue@127.0.0.1:{first},127.0.0.1:{second}/{name}");
+    let store = open(&format!("{url}?target_session_attrs=read-write&pool=1"));
+    let mut before = World::at(Arc::clone(&store), "agent:main:cli:direct:before");
+    before.say("hello").await;
+    let (append, _) = before.append_of(before.state().await, &said("not written")).unwrap();
+    demoted.psql("postgres", "ALTER SYSTEM SET default_transaction_read_only = on").unwrap();
+    demoted.psql("postgres", "SELECT pg_reload_conf()").unwrap();
+    while demoted.psql(name, "SHOW default_transaction_read_only").unwrap() == "off" {
+        tokio::task::yield_now().await;
+    }
+    // The node's own connection has read the setting once it refuses.
+    while let Ok(()) = store.put_value("probe", Value::new("probe", "x")).await {}
+    let refused = store.append(append).await;
+    assert!(matches!(refused, Err(Error::Conflict { .. })), "asked the one that takes writes: {refused:?}");
+    World::at(store, "agent:main:cli:direct:after").say("hello").await;
+    assert_eq!(database.psql("SELECT count(*) FROM segue_scopes").unwrap(), "1");
+}
+
 #[tokio::test]
 async fn what_refuses_a_connection_is_named() {
     let Some(database) = database() else { return };
     let told = async |url: String| open(&url).scopes(&Page::first(1)).await.unwrap_err().to_string();
     let refused = told("postgres://segue@127.0.0.1:1/segue".to_owned()).await;
-    assert!(refused.contains("127.0.0.1:1"), "{refused}");
+    assert!(refused.contains("127.0.0.1:1") && refused.contains("is the server running"), "{refused}");
     let both = told("postgres://segue@127.0.0.1:1,127.0.0.1:2/segue".to_owned()).await;
     assert!(both.contains("127.0.0.1:1:") && both.contains("127.0.0.1:2:"), "{both}");
     let name = told("postgres://segue@no-such-host.invalid/segue".to_owned()).await;
-    assert!(name.contains("no-such-host.invalid"), "{name}");
+    assert!(name.contains("no-such-host.invalid") && name.contains("check the host"), "{name}");
     let port = database.cluster().port();
     let plain = told(format!("postgres://segue@127.0.0.1:{port}/segue?sslmode=require")).await;
     assert!(plain.contains("sslmode=disable"), "{plain}");
@@ -175,7 +201,9 @@ async fn a_search_reads_the_log_only_where_the_database_takes_no_writes() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_pooler_in_transaction_mode_is_enough() {
     let Some(database) = database() else { return };
-    let Some(pooler) = or_skipped(Pooler::start(database.cluster(), 3)) else { return };
+    let Some(pooler) = or_skipped(Pooler::start(database.cluster(), 3, StartupOptions::Refused)) else {
+        return;
+    };
     let url = format!("postgres://segue@127.0.0.1:{}/{}?statements=unnamed", pooler.port(), database.name());
     // What a connection is set to at first is not what a turn may go by.
     let name = database.name();
@@ -219,4 +247,31 @@ async fn a_pooler_in_transaction_mode_is_enough() {
     for _ in 0..6 {
         assert_eq!(database.cluster().psql_at(&pooled, settings).unwrap(), "0");
     }
+}
+
+/// A pooler that the URL says nothing of: whatever it refuses or drops, the hint names the setting that is missing.
+#[tokio::test]
+async fn a_pooler_that_is_not_named_is_told() {
+    let Some(database) = database() else { return };
+    for options in [StartupOptions::Refused, StartupOptions::Dropped] {
+        let Some(pooler) = or_skipped(Pooler::start(database.cluster(), 2, options)) else { return };
+        let url = format!("postgres://segue@127.0.0.1:{}/{}", pooler.port(), database.name());
+        let told = open(&url).scopes(&Page::first(1)).await.unwrap_err().to_string();
+        assert!(told.contains("statements=unnamed"), "{options:?}: {told}");
+    }
+}
+
+/// A server that is too old says so at the start of each connection.
+#[tokio::test]
+async fn an_older_server_is_refused_with_its_version() {
+    let Some(database) = database() else { return };
+    let proxy = Proxy::start(([127, 0, 0, 1], database.cluster().port()).into()).unwrap();
+    let url = format!("postgres://segue@127.0.0.1:{}/{}", proxy.port(), database.name());
+    open(&url).scopes(&Page::first(1)).await.unwrap();
+    // The real server's greeting, with another version of the same length.
+    let version = database.psql("SHOW server_version").unwrap();
+    let major = version.split('.').next().unwrap();
+    proxy.replace(format!("server_version\x00{major}").as_bytes(), b"server_version\x0013");
+    let told = open(&url).scopes(&Page::first(1)).await.unwrap_err().to_string();
+    assert!(told.contains("PostgreSQL 13") && told.contains("14 or later"), "{told}");
 }

@@ -3,13 +3,17 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail")]
 
+use segue_core::Timestamp;
 use segue_core::decide::Command;
+use segue_core::entry::Seq;
 use segue_core::message::{Message, MessageId, Role};
 use segue_core::session::Number;
 use segue_store::conformance::{World, said};
 use segue_store::postgres::Postgres;
-use segue_store::{Append, Error, Store, settle};
+use segue_store::{Append, Error, Store, Value, settle};
+use segue_testing::pooler::{Pooler, StartupOptions};
 use segue_testing::postgres::{Cluster, Durability, or_skipped};
+use std::pin::Pin;
 use std::sync::Arc;
 
 /// A server whose commits wait for a standby for ever, and a scope in it.
@@ -29,6 +33,17 @@ impl Alone {
         let alone = Self { cluster, name, world };
         alone.wait_for_standby().await;
         Some(alone)
+    }
+
+    /// Opens the store once more.
+    fn open(&self, settings: &str) -> Arc<dyn Store> {
+        Arc::new(Postgres::open(&format!("{}{settings}", self.cluster.url(&self.name))).unwrap())
+    }
+
+    /// Terminates whoever waits for a standby.
+    fn terminate(&self) {
+        let sql = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'";
+        self.cluster.psql("postgres", sql).unwrap();
     }
 
     /// Lets commits wait for a standby that is not there.
@@ -69,6 +84,9 @@ impl Alone {
     }
 }
 
+/// Something to do with a store, more than once.
+type Work = fn(Arc<dyn Store>) -> Pin<Box<dyn Future<Output = Result<bool, Error>>>>;
+
 /// Runs something with a store in a task of its own.
 fn spawned<T: 'static>(
     store: &Arc<dyn Store>,
@@ -92,13 +110,7 @@ async fn n3_a_commit_that_no_standby_has_is_not_acknowledged() {
             let (sent, again) = (append.clone(), append.clone());
             let lost = spawned(&store, async move |store| store.append(sent).await);
             alone.waiting(1).await;
-            alone
-                .cluster
-                .psql(
-                    "postgres",
-                    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'",
-                )
-                .unwrap();
+            alone.terminate();
             let lost = lost.await.unwrap();
             assert!(matches!(lost, Err(Error::Unknown { .. })), "{lost:?}");
             // It is there, for everybody to see.
@@ -132,30 +144,38 @@ async fn n3_a_commit_that_no_standby_has_is_not_acknowledged() {
 }
 
 /// Somebody cancels an append while it waits for its standby: the server acknowledges with a warning, and that is no acknowledgement.
+/// A database that is set to hide warnings changes nothing about that.
 #[tokio::test]
 async fn n3_a_wait_for_a_standby_that_is_cancelled_is_no_acknowledgement() {
     let Some(mut alone) = Alone::new().await else { return };
-    let store = Arc::clone(&alone.world.store);
+    alone.release().await;
+    let hide = format!("ALTER DATABASE {} SET client_min_messages = 'error'", alone.name);
+    alone.cluster.psql("postgres", &hide).unwrap();
     let local = tokio::task::LocalSet::new();
     local
         .run_until(async {
             let cancel = "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'";
-            // A turn, and a transaction.
-            for command in [said("hello"), Command::New { first: None }] {
-                alone.wait_for_standby().await;
-                let state = alone.world.state().await;
-                let (append, _) = alone.world.append_of(state, &command).unwrap();
-                let again = append.clone();
-                let lost = spawned(&store, async move |store| store.append(append).await);
-                alone.waiting(1).await;
-                alone.cluster.psql("postgres", cancel).unwrap();
-                let lost = lost.await.unwrap();
-                assert!(matches!(lost, Err(Error::Unknown { .. })), "{lost:?}");
-                let sent = spawned(&store, async move |store| settle::append(store.as_ref(), again).await);
-                alone.waiting(1).await;
-                assert!(!sent.is_finished());
-                alone.release().await;
-                sent.await.unwrap().unwrap();
+            // With statements that are prepared, and as behind a pooler.
+            for settings in ["", "?statements=unnamed"] {
+                let store = alone.open(settings);
+                // A turn, and a transaction.
+                for command in [said("hello"), Command::New { first: None }] {
+                    alone.wait_for_standby().await;
+                    let state = alone.world.state().await;
+                    let (append, _) = alone.world.append_of(state, &command).unwrap();
+                    let again = append.clone();
+                    let lost = spawned(&store, async move |store| store.append(append).await);
+                    alone.waiting(1).await;
+                    alone.cluster.psql("postgres", cancel).unwrap();
+                    let lost = lost.await.unwrap();
+                    assert!(matches!(lost, Err(Error::Unknown { .. })), "{settings}: {lost:?}");
+                    let sent =
+                        spawned(&store, async move |store| settle::append(store.as_ref(), again).await);
+                    alone.waiting(1).await;
+                    assert!(!sent.is_finished());
+                    alone.release().await;
+                    sent.await.unwrap().unwrap();
+                }
             }
         })
         .await;
@@ -163,12 +183,78 @@ async fn n3_a_wait_for_a_standby_that_is_cancelled_is_no_acknowledgement() {
     alone.world.verify().await;
 }
 
+/// Values, and ids that are kept: what was written before, and what a standby may not have, is not told as done either.
+#[tokio::test]
+async fn n3_a_value_that_no_standby_has_is_not_acknowledged() {
+    let Some(alone) = Alone::new().await else { return };
+    alone.release().await;
+    let store = Arc::clone(&alone.world.store);
+    store.put_value("tokens", Value::new("old", "x")).await.unwrap();
+    let works: [(&str, Work, bool); 3] = [
+        (
+            "insert",
+            |store| {
+                Box::pin(async move {
+                    let new = Value::new("new", "x");
+                    store
+                        .insert_value("tokens", new, Timestamp::UNIX_EPOCH)
+                        .await
+                        .map(|there| there.is_some())
+                })
+            },
+            true,
+        ),
+        ("delete", |store| Box::pin(async move { store.delete_value("tokens", "old").await }), false),
+        (
+            "keep",
+            |store| {
+                Box::pin(async move {
+                    let scope = "agent:main:cli:direct:me".parse().unwrap();
+                    let ids = vec![(MessageId("kept".into()), Seq(1))];
+                    store.keep_ids(&scope, ids).await.map(|()| true)
+                })
+            },
+            true,
+        ),
+    ];
+    let local = tokio::task::LocalSet::new();
+    local
+        .run_until(async {
+            for (name, work, found) in works {
+                alone.wait_for_standby().await;
+                let lost = tokio::task::spawn_local(work(Arc::clone(&store)));
+                alone.waiting(1).await;
+                alone.terminate();
+                assert!(lost.await.unwrap().is_err(), "{name}");
+                let again = tokio::task::spawn_local(work(Arc::clone(&store)));
+                alone.waiting(1).await;
+                assert!(!again.is_finished(), "{name}");
+                alone.release().await;
+                assert_eq!(again.await.unwrap().unwrap(), found, "{name}");
+            }
+        })
+        .await;
+}
+
 /// The server crashes and starts again while an append waits for its standby: the same.
 #[tokio::test]
 async fn n3_a_restart_in_place_acknowledges_nothing_by_itself() {
-    let Some(mut alone) = Alone::new().await else { return };
-    let append = alone.append("hello").await;
+    let Some(alone) = Alone::new().await else { return };
     let store = Arc::clone(&alone.world.store);
+    restarted(alone, store).await;
+}
+
+/// The same behind a pooler, which tells of it in words of its own.
+#[tokio::test]
+async fn n3_a_restart_behind_a_pooler_is_an_unknown_outcome() {
+    let Some(alone) = Alone::new().await else { return };
+    let Some(pooler) = or_skipped(Pooler::start(&alone.cluster, 3, StartupOptions::Refused)) else { return };
+    let url = format!("postgres://segue@127.0.0.1:{}/{}?statements=unnamed", pooler.port(), alone.name);
+    restarted(alone, Arc::new(Postgres::open(&url).unwrap())).await;
+}
+
+async fn restarted(mut alone: Alone, store: Arc<dyn Store>) {
+    let append = alone.append("hello").await;
     let local = tokio::task::LocalSet::new();
     local
         .run_until(async {
@@ -176,7 +262,8 @@ async fn n3_a_restart_in_place_acknowledges_nothing_by_itself() {
             let lost = spawned(&store, async move |store| store.append(sent).await);
             alone.waiting(1).await;
             alone.cluster.crash_and_restart(Durability::Synced).unwrap();
-            assert!(matches!(lost.await.unwrap(), Err(Error::Unknown { .. })));
+            let lost = lost.await.unwrap();
+            assert!(matches!(lost, Err(Error::Unknown { .. })), "{lost:?}");
             // What was written, and not acknowledged, is there again.
             alone.until("SELECT count(*) FROM segue_commits", "2").await;
             let sent = spawned(&store, async move |store| {

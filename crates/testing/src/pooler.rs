@@ -9,6 +9,15 @@ use std::process::{Child, Command, Stdio};
 /// How often a new pooler is asked whether it listens.
 const TRIES_MAX: u32 = 200;
 
+/// What a pooler does with settings that a client asks for when it connects.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StartupOptions {
+    /// The connection is refused.
+    Refused,
+    /// They are dropped without a word.
+    Dropped,
+}
+
 /// A running PgBouncer, gone when it is dropped.
 #[derive(Debug)]
 pub struct Pooler {
@@ -18,7 +27,7 @@ pub struct Pooler {
 
 impl Pooler {
     /// Starts a pooler that has so many connections for everybody together.
-    pub fn start(cluster: &Cluster, connections: u32) -> Result<Self, Error> {
+    pub fn start(cluster: &Cluster, connections: u32, options: StartupOptions) -> Result<Self, Error> {
         let name = "pgbouncer";
         let folders = ["/usr/sbin", "/usr/bin", "/usr/local/sbin", "/usr/local/bin"].map(Path::new);
         let Some(bin) = folders.into_iter().find(|folder| folder.join(name).exists()) else {
@@ -28,11 +37,15 @@ impl Pooler {
             });
         };
         let (port, folder) = (crate::postgres::free_port()?, cluster.folder());
+        let ignored = match options {
+            StartupOptions::Refused => "",
+            StartupOptions::Dropped => "ignore_startup_parameters = options\n",
+        };
         // Everybody gets in, as the owner of everything.
         let settings = format!(
             "[databases]\n* = user=segue host=127.0.0.1 port={}\n[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = {port}\n\
              unix_socket_dir =\nauth_type = any\npool_mode = transaction\ndefault_pool_size = {connections}\n\
-             max_client_conn = 500\nlogfile = {}\n",
+             max_client_conn = 500\n{ignored}logfile = {}\n",
             cluster.port(),
             folder.join("pooler.log").display(),
         );

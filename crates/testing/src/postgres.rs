@@ -194,7 +194,8 @@ impl Cluster {
         let port = free_port()?;
         let alive = watch_over(&bin, owner, folder.path())?;
         let server = spawn(&bin, owner, folder.path(), port, durability)?;
-        let cluster = Self { bin, _alive: alive, folder, port, owner, server, databases: AtomicU32::new(0) };
+        let mut cluster =
+            Self { bin, _alive: alive, folder, port, owner, server, databases: AtomicU32::new(0) };
         cluster.wait_until_ready()?;
         Ok(cluster)
     }
@@ -328,9 +329,9 @@ impl Cluster {
         Ok(())
     }
 
-    fn wait_until_ready(&self) -> Result<(), Error> {
+    fn wait_until_ready(&mut self) -> Result<(), Error> {
         let began = Instant::now();
-        while began.elapsed() < READY_MAX && self.runs() {
+        while began.elapsed() < READY_MAX && self.server.try_wait()?.is_none() {
             let asked = self
                 .program("psql")
                 .args(["--no-psqlrc", "--quiet", "--host", "127.0.0.1", "--port", &self.port.to_string()])
@@ -346,12 +347,6 @@ impl Cluster {
         }
         let log = fs::read_to_string(self.folder.path().join("log")).unwrap_or_default();
         Err(Error::Failed { program: "postgres".to_owned(), why: log })
-    }
-
-    /// Tells whether the server's process runs: what has ended and was not waited for has no command line.
-    fn runs(&self) -> bool {
-        let line = fs::read(format!("/proc/{}/cmdline", self.server.id()));
-        line.map_or(true, |line| !line.is_empty())
     }
 
     /// Stops the server without waiting for its clients.

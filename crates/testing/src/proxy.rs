@@ -1,5 +1,6 @@
 //! A proxy in front of a server, which loses what it is told to lose.
 
+use crate::frames::Frames;
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -18,6 +19,10 @@ struct Shared {
     /// Once a client sends this, the next answer is dropped and the connection cut.
     cut_after: Mutex<Option<Vec<u8>>>,
     is_cut: AtomicBool,
+    /// The round trips since somebody began to count them.
+    round_trips: Mutex<Option<Vec<String>>>,
+    /// What of the server's answers is replaced, and by what.
+    replaced: Mutex<Option<(Vec<u8>, Vec<u8>)>>,
     gate: Mutex<Gate>,
     opened: Condvar,
     connections: AtomicU64,
@@ -64,6 +69,19 @@ impl Proxy {
         self.shared.is_cut.load(Ordering::SeqCst)
     }
 
+    /// Notes the round trips of all connections from now on, and returns those since this was called before: the texts of the
+    /// statements that each is for.
+    pub fn round_trips(&self) -> Vec<String> {
+        let mut noted = self.shared.round_trips.lock().unwrap_or_else(PoisonError::into_inner);
+        noted.replace(Vec::new()).unwrap_or_default()
+    }
+
+    /// Replaces bytes in the server's answers from now on, by as many others.
+    pub fn replace(&self, bytes: &[u8], by: &[u8]) {
+        let mut replaced = self.shared.replaced.lock().unwrap_or_else(PoisonError::into_inner);
+        *replaced = (bytes.len() == by.len()).then(|| (bytes.to_vec(), by.to_vec()));
+    }
+
     /// Lets nothing through, as a network that is partitioned: nothing is refused, nothing is answered.
     pub fn partition(&self) {
         self.shared.gate().is_partitioned = true;
@@ -83,6 +101,22 @@ impl Proxy {
 }
 
 impl Shared {
+    fn note(&self, round_trips: Vec<String>) {
+        let mut noted = self.round_trips.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(noted) = noted.as_mut() {
+            noted.extend(round_trips);
+        }
+    }
+
+    fn rewrite(&self, bytes: &mut [u8]) {
+        let replaced = self.replaced.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some((old, new)) = replaced.as_ref() else { return };
+        let found = bytes.windows(old.len()).position(|part| part == old.as_slice());
+        if let Some(place) = found.and_then(|at| bytes.get_mut(at..at + old.len())) {
+            place.copy_from_slice(new);
+        }
+    }
+
     fn gate(&self) -> MutexGuard<'_, Gate> {
         self.gate.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -106,7 +140,9 @@ fn connect(client: &TcpStream, server: SocketAddr, shared: &Arc<Shared>) {
     let (of_client, of_server) = (Arc::clone(&doomed), Arc::clone(&doomed));
     let (shared_in, shared_out) = (Arc::clone(shared), Arc::clone(shared));
     let requests = thread::spawn(move || {
+        let mut frames = Frames::default();
         pass(client_in, &server_in, &shared_in, number, |bytes| {
+            shared_in.note(frames.take(bytes));
             let mut wanted = shared_in.cut_after.lock().unwrap_or_else(PoisonError::into_inner);
             if wanted.as_ref().is_some_and(|marker| bytes.windows(marker.len()).any(|part| part == marker)) {
                 *wanted = None;
@@ -116,7 +152,8 @@ fn connect(client: &TcpStream, server: SocketAddr, shared: &Arc<Shared>) {
         });
     });
     let client_out = client;
-    pass(server, client_out, &shared_out, number, |_| {
+    pass(server, client_out, &shared_out, number, |bytes| {
+        shared_out.rewrite(bytes);
         let is_doomed = of_server.load(Ordering::SeqCst);
         if is_doomed {
             shared_out.is_cut.store(true, Ordering::SeqCst);
@@ -132,12 +169,12 @@ fn pass(
     mut to: &TcpStream,
     shared: &Shared,
     number: u64,
-    mut goes_on: impl FnMut(&[u8]) -> bool,
+    mut goes_on: impl FnMut(&mut [u8]) -> bool,
 ) {
     let mut buffer = vec![0; 64 * 1024];
     while let Ok(count @ 1..) = from.read(&mut buffer) {
         shared.wait_until_open(number);
-        let Some(bytes) = buffer.get(..count) else { break };
+        let Some(bytes) = buffer.get_mut(..count) else { break };
         if !goes_on(bytes) || to.write_all(bytes).is_err() {
             break;
         }

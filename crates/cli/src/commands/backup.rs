@@ -5,9 +5,9 @@ use super::transfer::{self, Check};
 use crate::args::Common;
 use crate::setup;
 use crate::{Exit, json, out};
-use anyhow::bail;
+use anyhow::{anyhow, bail};
 use segue_store::copy::Extra;
-use segue_store::{Location, Store};
+use segue_store::{Location, Page, Store};
 use serde_json::json;
 use std::path::Path;
 use std::sync::Arc;
@@ -29,12 +29,20 @@ pub async fn backup(common: &Common, to: &str, form: Form) -> anyhow::Result<Exi
         bail!("there is no store at {from}: --store URL names another one");
     }
     let place = place(to)?;
-    if setup::is_there(&place) {
-        bail!("there is something at {place} already: a backup is never written over another one");
+    let there =
+        || anyhow!("there is something at {place} already: a backup is never written over another one");
+    match &place {
+        Location::Memory => bail!("{place} is forgotten when the program ends: name a place that stays"),
+        Location::Sqlite(_) | Location::Files(_) if setup::is_there(&place) => return Err(there()),
+        Location::Sqlite(_) | Location::Files(_) | Location::Postgres(_) => {}
     }
     let keys = setup::master_keys(&config)?;
     let source = setup::open(&config)?;
     let target = setup::open_at(place.clone(), keys.as_ref().filter(|_| form == Form::Same))?;
+    // A database is made by others, and is there before its first scope.
+    if !target.scopes(&Page::first(1)).await?.rows.is_empty() {
+        return Err(there());
+    }
     run(common, (&from, source), (&place, target)).await
 }
 

@@ -1,5 +1,6 @@
 //! `segue context`: what the model would be given.
 
+use super::sessions::list::title;
 use crate::Exit;
 use crate::args::Common;
 use crate::setup;
@@ -36,7 +37,9 @@ pub async fn run(
     }
     let zone = engine.config().time_zone_for(scope, None);
     let mut transcript = Transcript::new();
-    out::line(paint::strong(&context.session))?;
+    let listed = engine.describe(&*engine.state(scope).await?, context.session.number).await?;
+    out::line(paint::strong(format!("#{}  {}", context.session.number, title(&listed))))?;
+    out::line(scope)?;
     for front in &context.front {
         in_front(front)?;
     }

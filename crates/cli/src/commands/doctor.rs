@@ -92,6 +92,7 @@ async fn store(config: &Config) -> Vec<Check> {
             None => None,
         };
         let problems = engine.store().audit(None).await?;
+        let risks = engine.store().risks().await?;
         let scopes = engine.every_scope().await?;
         let mut aside = Vec::new();
         if let Some(quarantine) = engine.store().quarantine() {
@@ -99,15 +100,20 @@ async fn store(config: &Config) -> Vec<Check> {
                 aside.extend(quarantine.problems(scope).await?);
             }
         }
-        anyhow::Ok((problems, scopes.len(), aside, encryption))
+        anyhow::Ok((problems, risks, scopes.len(), aside, encryption))
     };
     match looked.await {
         Err(error) => bad(crate::sentence(&error)),
-        Ok((problems, scopes, aside, encryption)) => {
+        Ok((problems, risks, scopes, aside, encryption)) => {
             let mut checks = vec![
                 Check::of(what, Verdict::Bad, problems, format!("{location}, scopes: {scopes}")),
                 Check::of("set aside", Verdict::Bad, aside, "nothing"),
             ];
+            checks.extend((!risks.is_empty()).then_some(Check {
+                what: "durability",
+                verdict: Verdict::Note,
+                told: risks,
+            }));
             checks.extend(encryption.map(|status| Check::fine("encryption", encrypted(&status))));
             checks.extend(rights(config, &location));
             checks
@@ -129,14 +135,25 @@ fn rights(config: &Config, location: &Location) -> Option<Check> {
         Location::Files(folder) => Some(folder.join("sessions")),
         Location::Memory | Location::Postgres(_) => None,
     };
-    let memory = config.memory_dir.as_deref().map(|dir| Path::new(dir).join("MEMORY.md"));
+    let memory = config.memory_dir.iter();
+    let memory =
+        memory.flat_map(|dir| ["MEMORY.md", ".segue-written.json"].map(|name| Path::new(dir).join(name)));
     let key = config.store_key_file.as_deref().map(|file| setup::expand(Path::new(file)));
     let places = store.into_iter().chain(memory).chain(setup::history_file()).chain(key);
     let wider = places.flat_map(|path| private::wider(&path, RIGHTS_TOLD_MAX));
     let told = wider.map(|(path, mode)| {
         format!("others may read or write {} (mode {mode:o}): `chmod go= {}`", path.display(), path.display())
     });
-    let told: Vec<String> = told.take(RIGHTS_TOLD_MAX).collect();
+    let folder = match location {
+        Location::Sqlite(path) => path.parent().filter(|folder| !folder.as_os_str().is_empty()),
+        Location::Files(folder) => Some(folder.as_path()),
+        Location::Memory | Location::Postgres(_) => None,
+    };
+    let replaced = folder.and_then(|folder| Some((folder.display(), private::open_to_others(folder)?)));
+    let replaced = replaced.map(|(folder, mode)| {
+        format!("others may put a file in the place of the store in {folder} (mode {mode:o}): `chmod go-w {folder}`")
+    });
+    let told: Vec<String> = told.take(RIGHTS_TOLD_MAX).chain(replaced).collect();
     (!told.is_empty()).then_some(Check { what: "rights", verdict: Verdict::Note, told })
 }
 

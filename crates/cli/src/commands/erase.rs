@@ -1,10 +1,12 @@
 //! `segue erase`: what a message, a session or a person says goes, and the proof still holds.
 
+mod going;
+
+use super::chat::TypedLines;
 use super::sessions;
 use crate::args::{Common, Erase};
 use crate::setup::{self, Absent};
 use crate::{Exit, json, layout, out};
-use anyhow::Context as _;
 use segue_core::entry::{Bytes, Seq};
 use segue_core::scope;
 use segue_engine::{Engine, Erasure, Request};
@@ -42,6 +44,14 @@ pub async fn run(common: &Common, what: Erase) -> anyhow::Result<Exit> {
     if let (Some(scope), Some(number), false) = (&what.scope, what.session, common.json) {
         sessions::delete::tell(&engine, &*engine.state(scope).await?, &[number]).await?;
     }
+    if what.session.is_none() && !common.json {
+        for (scope, entries) in &found.entries {
+            if what.person.is_some() {
+                out::line(scope)?;
+            }
+            going::tell(&engine, scope, entries).await?;
+        }
+    }
     let done = if what.dry_run { tell(common, &found)? } else { erase(common, &engine, &found).await? };
     for sentence in &found.unseen {
         out::refused(format!("{sentence}; nobody can tell what it holds, and nothing was erased there"));
@@ -66,13 +76,12 @@ async fn erase(common: &Common, engine: &Engine, found: &Erasure) -> anyhow::Res
             Err(error) => return Err(error),
         }
     }
-    for (scope, _) in &found.entries {
-        forget_beside(engine, scope).await?;
-    }
-    if !found.entries.is_empty() && !engine.purge().await {
+    // Also where nothing is left to erase: an earlier erasure may not be finished.
+    if !engine.purge().await {
         out::refused(sessions::UNFINISHED);
         exit = Exit::No;
     }
+    exit = exit.worse(forget_typed());
     for (scope, count) in &found.unknown {
         let (who, noun) =
             (found.person.as_deref().unwrap_or_default(), if *count == 1 { "message" } else { "messages" });
@@ -124,26 +133,19 @@ async fn erase_in(
     Ok(exit)
 }
 
-/// Deletes what stands beside the store and tells what was said in a scope: lines of `MEMORY.md`, and the history of lines
-/// that were typed into chats.
-pub async fn forget_beside(engine: &Engine, scope: &scope::Key) -> anyhow::Result<()> {
-    engine.forget_in_memory_file(scope).await?;
-    forget_typed()
-}
-
 /// Deletes the history of lines that were typed into chats: it has no other order than theirs, so nobody can tell which of
-/// them was erased.
-fn forget_typed() -> anyhow::Result<()> {
-    let Some(path) = crate::setup::history_file() else { return Ok(()) };
-    match std::fs::remove_file(&path) {
-        Ok(()) => Ok(()),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
-        Err(error) => Err(error).with_context(|| {
-            format!(
-                "the history of the chat, {}, may hold what was erased and cannot be deleted",
-                path.display()
-            )
-        }),
+/// them was erased. What cannot be deleted is told, and the same command tries again.
+pub fn forget_typed() -> Exit {
+    let Some(path) = setup::history_file() else { return Exit::Done };
+    match TypedLines::delete(&path) {
+        Ok(()) => Exit::Done,
+        Err(error) => {
+            let path = path.display();
+            out::refused(format!(
+                "the history of the chat, {path}, may hold what was erased and cannot be deleted: {error}"
+            ));
+            Exit::No
+        }
     }
 }
 
@@ -169,8 +171,7 @@ async fn of_scope(engine: &Engine, scope: &scope::Key, what: &Erase) -> anyhow::
             out::refused(sessions::for_shell(scope, &refused));
             there.clear();
         }
-        let entries = if there.is_empty() { Vec::new() } else { vec![(scope.clone(), there)] };
-        return Ok(Erasure { entries, ..Erasure::default() });
+        return Ok(engine.to_erase_entries(scope, there).await?);
     };
     if !state.sessions.contains_key(&number) {
         anyhow::bail!("there is no session {number}: `segue sessions list {scope}` shows those there are");
@@ -187,7 +188,8 @@ fn staying(found: &Erasure) -> impl Iterator<Item = (&QuarantinedFile, String)> 
     let perhaps = found.perhaps.iter().map(|copy| {
         let why = match &found.person {
             Some(person) => format!("it cannot be read, and may hold what {person} said"),
-            None => "it cannot be read, and other sessions see it too".to_owned(),
+            None if copy.sessions.len() > 1 => "it cannot be read, and other sessions see it too".to_owned(),
+            None => "it cannot be read, and may hold what is erased".to_owned(),
         };
         (copy, format!("{why}; --set-aside deletes all of it, with what others said there"))
     });

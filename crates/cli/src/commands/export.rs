@@ -9,6 +9,7 @@ use crate::setup;
 use crate::{Exit, json, layout, out};
 use anyhow::Context as _;
 use jiff::tz::TimeZone;
+use segue_core::message::ReplyEnd;
 use segue_core::session::Title;
 use segue_engine::history::{Listed, StoredMessage};
 use segue_engine::pins::Carried;
@@ -22,8 +23,9 @@ pub async fn run(common: &Common, key: Option<&SessionArg>, format: ExportFormat
     let Some(session) = state.live(key.number) else { return Err(missing(key).into()) };
     let listed = engine.describe(&state, key.number).await?;
     let mut messages = engine.all_messages(&state, key.number).await?;
-    // Only our own form can say that a message is a summary.
+    // Only our own form can say that a message is a summary, and that a model gave no answer.
     if format != ExportFormat::Segue {
+        messages.retain(|said| said.message.as_ref().is_none_or(|said| said.end != ReplyEnd::Failed));
         messages = messages.into_iter().map(StoredMessage::as_data).collect();
     }
     match format {
@@ -111,7 +113,7 @@ fn own(
 fn markdown(listed: &Listed, messages: &[StoredMessage], zone: &TimeZone) -> anyhow::Result<()> {
     let time = |at| layout::time(at, zone);
     out::line(format!("# {}\n", title(listed)))?;
-    out::line(format!("`{}` · {}", listed.key, time(listed.created_at)))?;
+    out::line(format!("#{} · `{}` · {}", listed.number, listed.key.scope, time(listed.created_at)))?;
     for stored in messages {
         out::line(format!("\n**{}** · {}\n", stored.role, time(stored.at)))?;
         match &stored.message {

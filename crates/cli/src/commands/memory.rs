@@ -3,7 +3,7 @@
 use super::sessions;
 use crate::args::Common;
 use crate::memory_args::Memory as Verb;
-use crate::setup::{self, Absent};
+use crate::setup::{self, Absent, Consent};
 use crate::{Exit, json, layout, out, paint};
 use anyhow::{Context as _, bail};
 use indicatif::ProgressBar;
@@ -17,8 +17,16 @@ pub async fn run(common: &Common, verb: Verb) -> anyhow::Result<Exit> {
     let writer = || setup::engine(common, Absent::Empty);
     match verb {
         Verb::List { scope } => list(common, &setup::reader(common)?, scope).await,
-        Verb::Show { scope, number } => show(common, &setup::reader(common)?, &scope, Seq(number)).await,
-        Verb::Forget { scope, number } => forget(common, &writer().await?, &scope, Seq(number)).await,
+        Verb::Show { scope, number } => {
+            let engine = setup::reader(common)?;
+            let scope = setup::scope_or_last(&engine, scope.as_ref()).await?;
+            show(common, &engine, &scope, Seq(number)).await
+        }
+        Verb::Forget { scope, number, yes } => {
+            let engine = writer().await?;
+            let scope = setup::scope_to_delete_in(&engine, scope.as_ref(), Consent::of(yes)).await?;
+            forget(common, &engine, &scope, Seq(number)).await
+        }
         Verb::Work { scope } => work(common, &writer().await?, scope).await,
     }
 }
@@ -64,8 +72,8 @@ async fn show(common: &Common, engine: &Engine, scope: &scope::Key, number: Seq)
     let zone = engine.config().time_zone_for(scope, None);
     out::line(format!("{}: {}", memory.kind.name(), paint::strong(layout::printable(&memory.text))))?;
     out::line(paint::dim(format!(
-        "from {}, message {}; kept {}",
-        memory.session,
+        "from #{}, message {}; kept {}",
+        memory.session.number,
         memory.source,
         layout::time(memory.at, &zone)
     )))?;
@@ -82,7 +90,6 @@ async fn forget(common: &Common, engine: &Engine, scope: &scope::Key, number: Se
     if let Some(refusal) = &outcome.reply {
         bail!("{refusal}");
     }
-    engine.forget_in_memory_file(scope).await?;
     match common.json {
         true => json::print(&json!({ "forgotten": number, "scope": scope.as_str() }))?,
         false => out::line(format!("Forgotten: {}", layout::printable(&memory.text)))?,

@@ -43,8 +43,8 @@ pub async fn run(args: Args) -> anyhow::Result<Exit> {
         }
         Command::Recall(options) => recall::run(&common, &options).await,
         Command::Search { query, limit } => recall::search(&common, &query, limit).await,
-        Command::Memory(verb) => memory::run(&common, verb).await,
-        Command::Retention(verb) => retention::run(&common, verb).await,
+        Command::Memory(verb) => Box::pin(memory::run(&common, verb)).await,
+        Command::Retention(verb) => Box::pin(retention::run(&common, verb)).await,
         Command::Why { scope, last } => why::run(&common, scope.as_ref(), last).await,
         Command::Doctor => doctor::run(&common).await,
         Command::Verify { scope } => verify::run(&common, scope).await,

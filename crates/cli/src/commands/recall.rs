@@ -1,12 +1,15 @@
 //! `segue recall` and `segue search`: what earlier sessions say about something.
 
+use super::sessions::list::title;
 use crate::args::{Common, Recalling};
 use crate::setup;
 use crate::{Exit, json, layout, out, paint};
+use segue_core::session::Key;
 use segue_engine::Engine;
 use segue_engine::recall::{Fragment, Neighbour, Recall, Recalled};
 use segue_store::search::Reach;
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 
 /// Recalls from one scope.
 pub async fn run(common: &Common, options: &Recalling) -> anyhow::Result<Exit> {
@@ -22,7 +25,7 @@ pub async fn run(common: &Common, options: &Recalling) -> anyhow::Result<Exit> {
     if recalled.fragments.is_empty() && !common.json {
         out::line("Nothing about that was found in earlier sessions of this scope.")?;
     }
-    print(common, &engine, &recalled)
+    print(common, &engine, &recalled, From::OneScope).await
 }
 
 /// Searches all scopes, for the operator.
@@ -32,20 +35,44 @@ pub async fn search(common: &Common, query: &str, limit: usize) -> anyhow::Resul
     if found.fragments.is_empty() && !common.json {
         out::line("Nothing about that was found.")?;
     }
-    print(common, &engine, &found)
+    print(common, &engine, &found, From::AllScopes).await
 }
 
-fn print(common: &Common, engine: &Engine, recalled: &Recalled) -> anyhow::Result<Exit> {
+/// Where fragments can come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum From {
+    OneScope,
+    AllScopes,
+}
+
+async fn print(
+    common: &Common,
+    engine: &Engine,
+    recalled: &Recalled,
+    where_from: From,
+) -> anyhow::Result<Exit> {
     if common.json {
         let fragments: Vec<Value> = recalled.fragments.iter().map(fragment).collect();
         json::print(&json!({ "fragments": fragments }))?;
         return Ok(Exit::Done);
     }
+    let mut names: BTreeMap<&Key, String> = BTreeMap::new();
+    for Fragment { session, .. } in &recalled.fragments {
+        if !names.contains_key(session) {
+            let listed = engine.describe(&*engine.state(&session.scope).await?, session.number).await?;
+            names.insert(session, format!("#{} \"{}\"", session.number, title(&listed)));
+        }
+    }
     for fragment in &recalled.fragments {
         let Fragment { session, seq, role, score, .. } = fragment;
         let zone = engine.config().time_zone_for(&session.scope, None);
         let at = layout::time(fragment.at, &zone);
-        let source = paint::strong(format!("{session}, message {seq}"));
+        let name = names.get(session).map(String::as_str).unwrap_or_default();
+        let source = match where_from {
+            From::OneScope => format!("{name}, message {seq}"),
+            From::AllScopes => format!("{} {name}, message {seq}", session.scope),
+        };
+        let source = paint::strong(layout::printable(&source));
         out::line(format!("{source}  {}", paint::dim(format!("{at}, score {score:.2}"))))?;
         beside(fragment.before.as_ref())?;
         let text = layout::printable(&fragment.text);

@@ -1,5 +1,6 @@
 //! `segue retention`: sessions that go by themselves, once that was announced.
 
+use super::sessions::delete;
 use super::{erase, memory, sessions};
 use crate::args::Common;
 use crate::retention_args::Retention as Verb;
@@ -7,10 +8,11 @@ use crate::setup::{self, Absent};
 use crate::{Exit, json, layout, out, paint};
 use segue_core::Timestamp;
 use segue_core::scope;
-use segue_core::session::Key;
+use segue_core::session::{Key, Number};
 use segue_engine::Engine;
 use segue_engine::retention::{DeletionCandidate, Retained};
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 
 pub async fn run(common: &Common, verb: Verb) -> anyhow::Result<Exit> {
     match verb {
@@ -38,7 +40,9 @@ async fn list(common: &Common, engine: &Engine, scope: Option<scope::Key>) -> an
                 "announced_at": farewell.at.to_string(),
                 "goes_at": due.to_string(),
             }));
-            lines.push(format!("{key} goes on {} (past its {past})", layout::time(due, &zone)));
+            let summary = delete::summary(engine, &engine.describe(&state, *number).await?);
+            let due = layout::time(due, &zone);
+            lines.push(format!("{scope}\n  {summary}: goes on {due} (past its {past})"));
         }
     }
     if common.json {
@@ -62,21 +66,28 @@ async fn work(
 ) -> anyhow::Result<Exit> {
     let now = engine.now();
     let mut all = Vec::new();
+    let mut summaries = Summaries::new();
     for scope in memory::scopes(engine, scope).await? {
-        let done = match dry_run {
-            true => engine.retention_plan(&scope, now).await?,
-            false => engine.retain(&scope, now).await?,
-        };
+        // What goes is described before it does.
+        let plan = engine.retention_plan(&scope, now).await?;
+        describe(engine, &scope, &plan, &mut summaries).await?;
+        if !dry_run && !common.json {
+            for going in &plan.goes {
+                let summary = summary(&summaries, &scope, going.session);
+                out::line(format!("{scope}\n  {summary}: goes (past its {})", going.past.name()))?;
+            }
+        }
+        let done = if dry_run { plan } else { engine.retain(&scope, now).await? };
         all.push((scope, done));
     }
-    for (scope, _) in all.iter().filter(|(_, done)| !dry_run && !done.goes.is_empty()) {
-        erase::forget_beside(engine, scope).await?;
+    let mut exit = Exit::Done;
+    if !dry_run && all.iter().any(|(_, done)| !done.goes.is_empty()) {
+        if !engine.purge().await {
+            out::refused(sessions::UNFINISHED);
+            exit = Exit::No;
+        }
+        exit = exit.worse(erase::forget_typed());
     }
-    let is_finished = all.iter().all(|(_, done)| dry_run || done.goes.is_empty()) || engine.purge().await;
-    if !is_finished {
-        out::refused(sessions::UNFINISHED);
-    }
-    let exit = if is_finished { Exit::Done } else { Exit::No };
     let touched = |done: &Retained| {
         !(done.goes.is_empty() && done.announced.is_empty() && done.waits.is_empty() && done.stays.is_empty())
     };
@@ -93,22 +104,46 @@ async fn work(
         let zone = engine.config().time_zone_for(scope, None);
         let date = |at: Timestamp| layout::time(at, &zone);
         out::line(paint::strong(scope))?;
-        let key = |going: &DeletionCandidate| Key::new(scope.clone(), going.session);
+        let told = |number: Number| summary(&summaries, scope, number);
         for going in &done.goes {
-            out::line(format!("  {} {would}dropped (past its {})", key(going), going.past.name()))?;
+            out::line(format!("  {}: {would}dropped (past its {})", told(going.session), going.past.name()))?;
         }
         for going in &done.announced {
             let (past, due) = (going.past.name(), date(done.due));
-            out::line(format!("  {} {would}announced to go on {due} (past its {past})", key(going)))?;
+            let session = told(going.session);
+            out::line(format!("  {session}: {would}announced to go on {due} (past its {past})"))?;
         }
         for (going, due) in &done.waits {
-            out::line(format!("  {} goes on {}", key(going), date(*due)))?;
+            out::line(format!("  {}: goes on {}", told(going.session), date(*due)))?;
         }
         for number in &done.stays {
-            out::line(format!("  {} stays after all", Key::new(scope.clone(), *number)))?;
+            out::line(format!("  {}: stays after all", told(*number)))?;
         }
     }
     Ok(exit)
+}
+
+/// What sessions hold that are spoken of, each in a line.
+type Summaries = BTreeMap<Key, String>;
+
+async fn describe(
+    engine: &Engine,
+    scope: &scope::Key,
+    plan: &Retained,
+    summaries: &mut Summaries,
+) -> anyhow::Result<()> {
+    let state = engine.state(scope).await?;
+    let waits = plan.waits.iter().map(|(going, _)| going);
+    let going = plan.goes.iter().chain(&plan.announced).chain(waits).map(|going| going.session);
+    for number in going.chain(plan.stays.iter().copied()).filter(|number| state.live(*number).is_some()) {
+        let summary = delete::summary(engine, &engine.describe(&state, number).await?);
+        summaries.insert(Key::new(scope.clone(), number), summary);
+    }
+    Ok(())
+}
+
+fn summary(summaries: &Summaries, scope: &scope::Key, number: Number) -> String {
+    summaries.get(&Key::new(scope.clone(), number)).cloned().unwrap_or_else(|| format!("#{number}"))
 }
 
 fn shape((scope, done): &(scope::Key, Retained)) -> Value {

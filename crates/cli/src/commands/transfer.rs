@@ -44,7 +44,7 @@ pub struct Done {
 
 /// The names of the values that come along.
 pub fn namespaces() -> Vec<&'static str> {
-    Space::ALL.map(Space::name).into_iter().chain([Space::Words.name()]).collect()
+    Space::ALL.map(Space::name).to_vec()
 }
 
 /// Copies everything, catches up with what was written meanwhile, and compares.
@@ -209,5 +209,55 @@ async fn take(
 pub fn warn(left: &[String]) {
     for one in left {
         out::warning(one);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use segue_store::conformance::{Call, Hook, Hooked, World, said};
+    use segue_store::memory::Memory;
+    use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+    use tokio::runtime::Handle;
+    use tokio::sync::Mutex;
+
+    /// Says something in the source each time that its log is read, so many times.
+    struct Talks {
+        world: Mutex<World>,
+        left: AtomicUsize,
+    }
+
+    impl Hook for Talks {
+        fn after(&self, call: Call, _: usize) -> Result<(), Error> {
+            let talks = |left: usize| left.checked_sub(1);
+            if call == Call::Tail && self.left.fetch_update(SeqCst, SeqCst, talks).is_ok() {
+                let say = async { self.world.lock().await.run(&said("meanwhile")).await.unwrap() };
+                tokio::task::block_in_place(|| Handle::current().block_on(say));
+            }
+            Ok(())
+        }
+    }
+
+    /// A source that is written while it is copied is caught up with; one that never rests is behind, and is told so.
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn a_source_that_is_written_all_the_while_is_behind_until_it_rests() {
+        for (says, behind) in [(10, 0), (1_000_000, 1)] {
+            let (inner, target): (Arc<dyn Store>, Arc<dyn Store>) =
+                (Arc::new(Memory::default()), Arc::new(Memory::default()));
+            let mut world = World::new(Arc::clone(&inner));
+            world.say("hello").await;
+            let scope = world.scope.clone();
+            let hook = Talks { world: Mutex::new(world), left: AtomicUsize::new(says) };
+            let talking: Arc<dyn Store> = Arc::new(Hooked::new(Arc::clone(&inner), hook));
+            let done = run(&talking, &target, Extra::DeleteBrought, Check::All).await.unwrap();
+            assert_eq!(done.behind, behind, "{done:?}");
+            // What it has is a part of the source.
+            let (ours, theirs) = (inner.head(&scope).await.unwrap(), target.head(&scope).await.unwrap());
+            assert_eq!(ours == theirs, behind == 0);
+            // Nobody writes any more.
+            let done = run(&inner, &target, Extra::DeleteBrought, Check::Copied).await.unwrap();
+            assert_eq!((done.behind, done.copied.entries > 0), (0, behind == 1), "{done:?}");
+            assert_eq!(inner.load(&scope).await.unwrap(), target.load(&scope).await.unwrap());
+        }
     }
 }

@@ -33,9 +33,9 @@ pub async fn run(common: &Common, scope: Option<&scope::Key>, last: usize) -> an
         for reason in &decision.reasons {
             indented(&words::reason(language, reason))?;
         }
-        let sure = decision.confidence.value();
+        // How sure that makes it is in the JSON: the reasons have figures of their own.
         let policy = &decision.policy;
-        indented(&format!("Cause: {cause}, confidence {sure:.2}, policy {policy}."))?;
+        indented(&format!("Cause: {cause}, policy {policy}."))?;
     }
     Ok(Exit::Done)
 }

@@ -24,10 +24,10 @@ fn a_chat_says_what_it_decided() {
     let chat = ["chat", "--scope", "agent:main:cli:direct:me", "--store", "memory:", "--explain"];
     let out = world.run_with(&chat, said.as_bytes()).expect_code(0).seen();
     for part in [
-        "  continue in #1 (confidence 1.00). It is the first message here.\n",
+        "  continue in #1 (100 % sure). It is the first message here.\n",
         "  A model would be given 1 message of #1, 1 token.\n",
         "  New session #2, as you asked. /undo goes back to #1 \"hello\".\n",
-        "  new in #2 (cause intent, confidence 1.00). ",
+        "  new in #2 (cause intent, 100 % sure). ",
         "Did you mean /new?\n",
         "  A model would be given 1 message of #3, 6 tokens.\n",
     ] {

@@ -72,12 +72,15 @@ fn x5_a_failure_is_a_sentence_and_the_conversation_goes_on() {
         [
             "error: tiny did not answer: the endpoint answered with the HTTP status 500 (/retry asks again)",
             "error: tiny did not answer: the answer cannot be read: it has no text (/retry asks again)",
-            "error: tiny did not answer: the connection broke off",
+            "error: tiny did not answer: the connection broke off (/retry asks again)",
         ]
     );
+    // That there was no answer is kept, too.
     let all = [
         "user: one",
+        "assistant: ",
         "user: two",
+        "assistant: ",
         "user: three",
         "assistant: Half an answer [interrupted]",
         "user: four",
@@ -105,7 +108,7 @@ fn x5_a_failed_turn_can_be_tried_again() {
         "error: tiny did not answer: the endpoint answered with the HTTP status 429: slow down; it has too much to do, \
          try again in a while (/retry asks again)"
             .to_owned(),
-        "error: there is nothing to try again: no message waits for an answer".to_owned(),
+        "error: There is nothing to try again: the last answer is whole, or nothing was said yet.".to_owned(),
     ];
     assert_eq!(ran.err.lines().collect::<Vec<_>>(), expected);
     assert_eq!(
@@ -118,7 +121,80 @@ fn x5_a_failed_turn_can_be_tried_again() {
         ]
     );
     // The log keeps all of it.
-    assert_eq!(kept(&world, SCOPE).len(), 5);
+    assert_eq!(kept(&world, SCOPE).len(), 7);
+}
+
+/// First contact, row 20: what failed is known after a restart, and what nobody tried to answer is no failure.
+#[test]
+fn fc20_failed_turns_do_not_pile_up_after_a_restart() {
+    let world = World::new();
+    let said = ["chat", "--scope", SCOPE, "--store", STORE];
+    world.run_with(&said, b"here without a model\n").expect_code(0);
+    let model = Endpoint::new(vec![
+        Reply::Status(500),
+        Reply::Status(503),
+        Reply::Says(&["Two."]),
+        Reply::Says(&["Three."]),
+    ]);
+    for line in ["one\n", "two\n", "/retry\n", "three\n"] {
+        chat(&world, model.url(), &[], line).expect_code(0);
+    }
+    let begun = "user: here without a model";
+    assert_eq!(
+        model.given(),
+        [
+            vec![begun, "user: one"],
+            vec![begun, "user: two"],
+            vec![begun, "user: two"],
+            vec![begun, "user: two", "assistant: Two.", "user: three"],
+        ]
+    );
+    let shown = world.run(&["sessions", "show", SCOPE, "--store", STORE]).expect_code(0).out;
+    assert_eq!(shown.matches("(the model gave no answer)").count(), 2, "{shown}");
+    // It goes elsewhere and comes back.
+    let own = world.run(&["export", SCOPE, "--store", STORE]).expect_code(0).out;
+    assert!(own.contains("\"end\":\"failed\""), "{own}");
+    world.file("own.segue", own);
+    let back =
+        world.run(&["import", "own.segue", "--store", "sqlite:other.db", "--json"]).expect_code(0).json();
+    assert_eq!((&back["taken"], &back["bad"]), (&json!(8), &json!([])), "{back}");
+    let chat = world.run(&["export", SCOPE, "--store", STORE, "--format", "markdown"]).expect_code(0).out;
+    assert_eq!(chat.matches("**assistant**").count(), 2, "{chat}");
+}
+
+/// Half an answer can be asked for again, and gives way to the whole one.
+#[test]
+fn fc20_half_an_answer_can_be_tried_again() {
+    let world = World::new();
+    let model = Endpoint::new(vec![
+        Reply::BreaksOff(&["Half an ", "answer "]),
+        Reply::Says(&["A whole answer."]),
+        Reply::Says(&["More."]),
+    ]);
+    let ran = chat(&world, model.url(), &[], "tell me\n/retry\nand?\n").expect_code(0);
+    assert_eq!(ran.out, "  Half an answer [interrupted]\n  A whole answer.\n  More.\n");
+    assert_eq!(
+        model.given(),
+        [
+            vec!["user: tell me"],
+            vec!["user: tell me"],
+            vec!["user: tell me", "assistant: A whole answer.", "user: and?"],
+        ]
+    );
+    assert_eq!(kept(&world, SCOPE)[1], "assistant: Half an answer [interrupted]");
+}
+
+/// A chat that is held in Chinese fails in Chinese.
+#[test]
+fn fc19_what_a_chat_says_itself_is_in_the_users_language() {
+    let world = World::new();
+    let model = Endpoint::new(vec![Reply::Status(429), Reply::Says(&["好的。"])]);
+    let ran = chat(&world, model.url(), &[], "帮我规划一次去日本的旅行\n/retry\n/retry\n").expect_code(0);
+    assert_eq!(
+        ran.err,
+        "error: tiny 没有回答：模型返回了 HTTP 状态 429；它太忙了，请稍后再试（/retry 重新提问）\n\
+         error: 没有可以重试的内容：上一个回答是完整的，或者还没有说过话。\n"
+    );
 }
 
 #[test]
@@ -130,7 +206,7 @@ fn x5_nobody_listens() {
         "error: tiny did not answer: the endpoint cannot be reached; is it running, and is its address right? \
          (/retry asks again)\n"
     );
-    assert_eq!(ran.out, "  * #1  one (1 message, just now)\n");
+    assert_eq!(ran.out, "  * #1  one (2 messages, just now)\n");
 }
 
 /// R-14: nothing is answered until the question is; then the held message is, where the answer put it.

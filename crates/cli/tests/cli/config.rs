@@ -155,3 +155,52 @@ fn addresses_in_messages_are_masked() {
     let ran = world.run(&["scopes"]).expect_code(2);
     assert!(!ran.err.contains("hunter2") && ran.err.contains("htp://ann:***@h/v1"), "{}", ran.err);
 }
+
+/// Issue 16, row 8: what stands for the configuration of a folder may be no file, never end, or lead elsewhere.
+#[cfg(unix)]
+#[test]
+fn a_configuration_is_an_ordinary_file_of_the_folder() {
+    use std::os::unix::fs::symlink;
+    let world = World::of_a_stranger();
+    let refused = |why: &str| {
+        let ran = world.run(&["config", "show"]).expect_code(2);
+        assert!(ran.err.contains(why), "{why}: {}", ran.err);
+    };
+    let link = world.path("segue.toml");
+    symlink("/dev/zero", &link).unwrap();
+    refused("a link that leaves it");
+    std::fs::remove_file(&link).unwrap();
+    world.file("elsewhere/other.toml", "language = 'zh'\n");
+    std::fs::create_dir(world.path("sub")).unwrap();
+    symlink(world.path("elsewhere/other.toml"), world.path("sub/segue.toml")).unwrap();
+    let mut below = world.command();
+    let ran = crate::world::Ran::of(
+        below.current_dir(world.path("sub")).args(["config", "show"]).output().unwrap(),
+    );
+    assert!(ran.expect_code(2).err.contains("a link that leaves it"));
+    let made = std::process::Command::new("mkfifo").arg(&link).status().unwrap();
+    assert!(made.success());
+    refused("it is no ordinary file");
+    std::fs::remove_file(&link).unwrap();
+    world.file("segue.toml", "#".repeat((1 << 20) + 1));
+    refused("it has more than 1048576 bytes");
+    // A link inside of the folder is one's own; so is any in a folder that is trusted.
+    std::fs::remove_file(&link).unwrap();
+    symlink("elsewhere/other.toml", &link).unwrap();
+    let shown = world.run(&["config", "show"]).expect_code(0).out;
+    assert!(shown.contains("language = \"zh\""), "{shown}");
+    // What the person names may be a pipe, and ends.
+    let ran = world.run(&["config", "show", "--config", "/dev/zero"]).expect_code(2);
+    assert!(ran.err.contains("cannot be read"), "{}", ran.err);
+}
+
+/// A key may stand in the path of an address.
+#[test]
+fn no_key_of_an_address_is_shown() {
+    let world = World::new();
+    world.file("segue.toml", "[models.main]\nbase_url = 'https://gw/sk-live-1/v1'\nmodel = 'm'\n");
+    for args in [&["config", "show"][..], &["config", "show", "--json"]] {
+        let shown = world.run(args).expect_code(0).out;
+        assert!(!shown.contains("sk-live") && shown.contains("https://gw/***/v1"), "{shown}");
+    }
+}

@@ -22,8 +22,13 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
+/// What an import of the samples of a form exits with: PicoClaw's have a file that is torn.
+fn code_of(form: &str) -> i32 {
+    i32::from(form == "picoclaw")
+}
+
 /// A world with the samples of a form in a folder of that name.
-fn with_samples(form: &str, store: &str) -> World {
+pub fn with_samples(form: &str, store: &str) -> World {
     let world = World::new().variable("SEGUE_STORE_URL", store);
     copy(&sample(form), &world.path(form));
     world
@@ -72,11 +77,11 @@ fn x12_a_second_import_changes_nothing() {
                 let number = |value: &Value| value.as_u64().unwrap_or(0);
                 ran.as_array().unwrap().iter().map(|t| (number(&t["taken"]), number(&t["known"]))).collect()
             };
-            let first = taken(world.run(&["import", form, "--json"]).expect_code(0).json());
+            let first = taken(world.run(&["import", form, "--json"]).expect_code(code_of(form)).json());
             assert!(first.iter().map(|(taken, _)| taken).sum::<u64>() > 4, "{form}: {first:?}");
             let before: Vec<String> =
                 sessions(&world).iter().map(|key| world.run(&["export", key]).out).collect();
-            let second = taken(world.run(&["import", form, "--json"]).expect_code(0).json());
+            let second = taken(world.run(&["import", form, "--json"]).expect_code(code_of(form)).json());
             assert_eq!(
                 second,
                 first.iter().map(|(taken, known)| (0, taken + known)).collect::<Vec<_>>(),
@@ -123,12 +128,104 @@ fn x12_what_is_new_in_a_file_is_taken_over() {
     }
 }
 
+/// A file that is imported while its last answer is being written: what that says later is taken over too, once.
+#[test]
+fn x12_an_answer_that_grows_is_taken_over_whole() {
+    let line = |uuid: &str, parent: &str, role: &str, id: Option<&str>, content: Value| {
+        json!({
+            "type": role, "uuid": uuid, "parentUuid": parent, "isSidechain": false, "sessionId": "s1", "cwd": "/w",
+            "timestamp": "2026-03-01T10:00:00.000Z", "message": { "id": id, "role": role, "model": "m", "content": content },
+        })
+        .to_string()
+    };
+    let text = |text: &str| json!([{ "type": "text", "text": text }]);
+    let call = json!([{ "type": "tool_use", "id": "t1", "name": "ls", "input": {} }]);
+    let lines = [
+        line("u1", "", "user", None, json!("look")),
+        line("u2", "u1", "assistant", Some("m1"), text("Let me look.")),
+        line("u3", "u2", "assistant", Some("m1"), call),
+        line(
+            "u4",
+            "u3",
+            "user",
+            None,
+            json!([{ "type": "tool_result", "tool_use_id": "t1", "content": "a.txt" }]),
+        ),
+        line("u5", "u4", "assistant", Some("m2"), text("One file.")),
+    ];
+    let world = World::new().variable("SEGUE_STORE_URL", "sqlite:log.db");
+    let mut taken = 0;
+    for end in 1..=lines.len() {
+        world.file("talk.jsonl", lines[..end].join("\n"));
+        for times in 0..2 {
+            let done = world.run(&["import", "talk.jsonl", "--json"]).expect_code(0).json();
+            taken += done["taken"].as_u64().unwrap();
+            assert!(times == 0 || done["taken"] == 0, "a second import changes nothing: {done}");
+        }
+    }
+    assert_eq!(taken, 5);
+    let key = sessions(&world).remove(0);
+    let chat = world.run(&["export", &key, "--format", "openai"]).expect_code(0).json();
+    let said: Vec<String> =
+        chat["messages"].as_array().unwrap().iter().map(|m| m["content"].to_string()).collect();
+    assert_eq!(said, ["\"look\"", "\"Let me look.\"", "null", "\"a.txt\"", "\"One file.\""], "{chat}");
+}
+
+/// A single file tells what became of each record, as a folder does.
+#[test]
+fn x12_a_single_file_names_its_reasons() {
+    let world = with_samples("claude-code", "sqlite:log.db");
+    let file = "claude-code/projects/-home-ann-shop/5b0f3a52-1f0a-4a53-9a5b-000000000001.jsonl";
+    let told = world.run(&["import", file]).expect_code(0).out;
+    let records = told.lines().last().unwrap();
+    assert!(records.contains(" records: ") && records.contains("; no messages: "), "{told}");
+    let json = world.run(&["import", file, "--json"]).expect_code(0).json();
+    assert!(records.starts_with(&format!("{} records: ", json["records"]["all"])), "{told}\n{json}");
+}
+
+/// A worktree that lies beside its repository is the repository's, as long as it can be seen here.
+#[test]
+fn x12_a_worktree_belongs_to_its_repository() {
+    let world = World::new().variable("SEGUE_STORE_URL", "sqlite:log.db");
+    world.file("shop/.git/HEAD", "ref: refs/heads/main\n");
+    let main = world.path("shop").canonicalize().unwrap();
+    world.file("shop-fix/.git", format!("gitdir: {}/.git/worktrees/shop-fix\n", main.display()));
+    let mut keys = BTreeSet::new();
+    for (n, folder) in
+        [&main, &main.with_file_name("shop-fix"), &main.with_file_name("shop-gone")].iter().enumerate()
+    {
+        let line = json!({
+            "parentUuid": null, "sessionId": format!("s{n}"), "cwd": folder, "type": "user", "uuid": format!("u{n}"),
+            "timestamp": "2026-03-01T10:00:00Z", "message": { "role": "user", "content": "go" },
+        });
+        world.file("talk.jsonl", line.to_string());
+        let done = world.run(&["import", "talk.jsonl", "--json"]).expect_code(0).json();
+        keys.insert(done["session"].as_str().unwrap().split('#').next().unwrap().to_owned());
+    }
+    assert_eq!(keys.len(), 2, "{keys:?}");
+    assert!(keys.iter().all(|key| key.ends_with("-shop") || key.ends_with("-shop-gone")), "{keys:?}");
+}
+
+/// Who imports into a chat goes on where they were.
+#[test]
+fn x12_an_import_leaves_the_chat_where_it_was() {
+    let world = World::with_talk("sqlite:log.db");
+    world.file(
+        "old.json",
+        r#"{"messages":[{"role":"user","content":"from elsewhere"},{"role":"assistant","content":"yes"}]}"#,
+    );
+    world.run(&["import", "old.json", "--scope", crate::world::ME]).expect_code(0);
+    let listed = world.run(&["sessions", "list", crate::world::ME, "--json"]).expect_code(0).json();
+    let active = listed.as_array().unwrap().iter().find(|row| row["active"] == true).unwrap();
+    assert_eq!((&active["index"], listed.as_array().unwrap().len()), (&json!(2), 3), "{listed}");
+}
+
 /// Every call has its result behind it, and every result its call before it.
 #[test]
 fn x12_calls_are_paired_with_their_results() {
     for form in FORMS {
         let world = with_samples(form, "sqlite:log.db");
-        world.run(&["import", form]).expect_code(0);
+        world.run(&["import", form]).expect_code(code_of(form));
         let mut calls = 0;
         for key in sessions(&world) {
             let chat = world.run(&["export", &key, "--format", "openai"]).expect_code(0).json();
@@ -241,7 +338,7 @@ fn x12_reasoning_is_taken_over() {
         ("codex", r#"[{"form":"item","signature":"b3BhcXVl","model":"a-model"}]"#),
     ] {
         let world = with_samples(form, "sqlite:log.db");
-        world.run(&["import", form]).expect_code(0);
+        world.run(&["import", form]).expect_code(code_of(form));
         let found = |world: &World| {
             let shown = sessions(world).into_iter().flat_map(|key| {
                 let shown = world.run(&["sessions", "show", &key, "--json"]).expect_code(0).json();
@@ -279,7 +376,7 @@ fn x12_forms_are_told_apart() {
     assert_eq!(told("lines.jsonl"), "openai");
     for form in FORMS {
         copy(&sample(form), &world.path(form));
-        let all = world.run(&["import", form, "--json"]).expect_code(0).json();
+        let all = world.run(&["import", form, "--json"]).expect_code(code_of(form)).json();
         for read in all.as_array().unwrap() {
             assert_eq!(read["format"], json!(form), "{read}");
         }
@@ -289,7 +386,7 @@ fn x12_forms_are_told_apart() {
         assert!(none.err.contains("there is no transcript below"), "{}", none.err);
     }
     let said = world.run(&["import", "lines.jsonl", "--scope", "t"]).expect_code(0);
-    assert!(said.out.ends_with("It was read as openai.\n"), "{}", said.out);
+    assert!(said.out.contains("It was read as openai.\n"), "{}", said.out);
 }
 
 /// What came from elsewhere goes out and comes in again: in our own form with everything, in OpenAI's with what was said.
@@ -297,7 +394,7 @@ fn x12_forms_are_told_apart() {
 fn x12_exports_come_back() {
     for form in FORMS {
         let world = with_samples(form, "sqlite:log.db");
-        world.run(&["import", form]).expect_code(0);
+        world.run(&["import", form]).expect_code(code_of(form));
         for key in sessions(&world) {
             let own = world.run(&["export", &key]).expect_code(0).out;
             let chat = world.run(&["export", &key, "--format", "openai"]).expect_code(0).out;
@@ -351,7 +448,7 @@ fn x18_a_conversation_goes_to_another_tool_and_back() {
     };
     for form in ["claude-code", "codex"] {
         let world = with_samples(form, "sqlite:log.db");
-        world.run(&["import", form]).expect_code(0);
+        world.run(&["import", form]).expect_code(code_of(form));
         for key in sessions(&world) {
             let mut here = (said(&world, &key), key.clone());
             let mut from = world.run(&["export", &key, "--format", "codex"]).expect_code(0).out;
@@ -399,64 +496,4 @@ fn x12_what_is_no_transcript_is_said_to_be_none() {
          import notes.txt --format kodex"
     ));
     assert!(!world.path("log.db").exists() || sessions(&world).is_empty());
-}
-
-/// A result of many megabytes is cut, so that its call does not stand alone; so many sessions are kept as there are.
-#[test]
-fn x12_long_results_are_cut_and_no_session_is_pruned() {
-    let world = World::new().variable("SEGUE_STORE_URL", "sqlite:log.db");
-    for n in 0..30 {
-        let line = |uuid: &str, role: &str, content: Value| {
-            json!({
-                "parentUuid": null, "sessionId": format!("s{n}"), "cwd": "/w", "type": role,
-                "uuid": format!("{uuid}{n}"), "timestamp": format!("2026-03-01T10:{n:02}:00Z"),
-                "message": { "role": role, "content": content },
-            })
-            .to_string()
-        };
-        let long = if n == 7 { "雪".repeat(1 << 20) } else { "ok".to_owned() };
-        let lines = [
-            line("a", "user", json!("go")),
-            line("b", "assistant", json!([{ "type": "tool_use", "id": "c", "name": "f", "input": {} }])),
-            line("c", "user", json!([{ "type": "tool_result", "tool_use_id": "c", "content": long }])),
-        ];
-        world.file(&format!("projects/-w/s{n}.jsonl"), lines.join("\n"));
-    }
-    let ran = world.run(&["import", "projects"]).expect_code(0);
-    assert!(
-        ran.out.ends_with(
-            "30 transcripts: took 90 messages over, 0 had been there.\n90 records: 90 in 30 sessions.\n"
-        ),
-        "{}",
-        ran.out
-    );
-    assert_eq!(sessions(&world).len(), 30);
-    let eighth = world.run(&["export", "agent:main:claude-code:direct:-w#8"]).expect_code(0).out;
-    assert!(eighth.contains("[segue: cut off here; the whole is in the file that was imported]"));
-    world.run(&["verify"]).expect_code(0);
-}
-
-/// Issue 16, row 19: what would have to be in memory as a whole is bounded, and refused with the setting's name.
-#[test]
-fn what_does_not_fit_into_memory_is_refused() {
-    let world = World::new()
-        .variable("SEGUE_STORE_URL", "sqlite:log.db")
-        .variable("SEGUE_LIMITS_IMPORT_BYTES_MAX", "2000");
-    let message = |n: usize| format!(r#"{{"role":"user","content":"message {n}, which is not very long"}}"#);
-    let list = (0..100).map(message).collect::<Vec<_>>();
-    world.file("whole.json", format!("{{\n\"messages\": [\n{}\n]}}", list.join(",\n")));
-    world.file("lines.jsonl", list.join("\n"));
-    for args in [&["import", "whole.json", "--format", "openai"][..], &["import", "whole.json"]] {
-        let refused = world.run(args).expect_code(2);
-        assert!(refused.err.contains("limits.import_bytes_max"), "{}", refused.err);
-    }
-    let input = list.join("\n");
-    let refused = world.run_with(&["import", "-", "--format", "openai"], input.as_bytes()).expect_code(2);
-    assert!(refused.err.contains("limits.import_bytes_max"), "{}", refused.err);
-    // Lines are read in parts, however many there are.
-    let taken = world
-        .run(&["import", "lines.jsonl", "--format", "openai", "--scope", "s", "--json"])
-        .expect_code(0)
-        .json();
-    assert_eq!(taken["taken"], 100);
 }

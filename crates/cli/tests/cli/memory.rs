@@ -56,3 +56,22 @@ fn p11_an_edited_line_goes_with_what_is_forgotten() {
     let left = fs::read_to_string(world.path("memory/MEMORY.md")).unwrap();
     assert!(left.contains("Graz") && !left.contains("NUTS"), "{left}");
 }
+
+/// what is in the way of `MEMORY.md` ends no erasure, and the same command makes it good.
+#[test]
+fn x17_erase_goes_on_where_the_file_is_in_the_way_and_repairs_it() {
+    let world = World::new();
+    world.file("talk.jsonl", TALK);
+    world.file("segue.toml", "[store]\nurl = \"sqlite:log.db\"\n[memory]\ndir = \"memory\"\n");
+    world.run(&["replay", "talk.jsonl", "--store", "sqlite:log.db"]).expect_code(0);
+    world.run(&["memory", "work"]).expect_code(0);
+    let in_the_way = world.path("memory/MEMORY.tmp");
+    fs::create_dir_all(in_the_way.join("x")).unwrap();
+    let erase = ["erase", "agent:main:cli:direct:me", "--session", "1"];
+    world.run(&erase).expect_code(1);
+    let holds = |file: &str| String::from_utf8_lossy(&fs::read(world.path(file)).unwrap()).contains("Graz");
+    assert!(!holds("log.db") && holds("memory/MEMORY.md"), "the store is purged");
+    fs::remove_dir_all(&in_the_way).unwrap();
+    world.run(&erase);
+    assert!(!holds("memory/MEMORY.md"));
+}

@@ -44,7 +44,7 @@ fn m_d2_recall_refuses_without_a_query_or_a_reason() {
 fn recall_and_search_for_people() {
     let world = World::with_talk("sqlite:log.db");
     let ran = world.run(&["recall", ME, "hotel", "--why", "to book"]).expect_code(0);
-    assert!(ran.out.starts_with(&format!("{ME}, message ")), "{}", ran.out);
+    assert!(ran.out.starts_with("#1 \"Find me a quiet hotel in Lisbon\", message "), "{}", ran.out);
     assert!(ran.out.contains("\n  user: Find me a quiet hotel in Lisbon\n"), "{}", ran.out);
     let ran = world.run(&["recall", ME, "zeppelin", "--why", "x"]).expect_code(0);
     assert_eq!(ran.out, "Nothing about that was found in earlier sessions of this scope.\n");

@@ -28,7 +28,12 @@ fn x1_retention_from_end_to_end() {
         assert_eq!(dry[0]["announced"].as_array().unwrap().len(), 2, "{dry}");
         assert_eq!(world.run(&["retention", "list"]).out, "Nothing was announced to go.\n");
         let said = world.run(&["retention", "work"]).expect_code(0).out;
-        assert!(said.contains("#2 announced to go on") && said.contains("(past its count)"), "{said}");
+        assert!(
+            said.contains("#2 \"How do I whiten grout?\", 1 message, ")
+                && said.contains(": announced to go on")
+                && said.contains("(past its count)"),
+            "{said}"
+        );
         let listed = world.run(&["retention", "list", ME, "--json"]).json();
         assert_eq!(listed[0]["session"], ME);
         assert_eq!(listed[1]["past"], "count");

@@ -120,6 +120,6 @@ fn older(builder: &mut DecisionBuilder<'_>, question: &PendingQuestion) -> Resul
     builder.live(session)?;
     builder.draft.seal()?;
     let (kept, taken) = builder.state().view(from).cut(&question.cut(), Side::InFront);
-    builder.draft.push(Body::Resumed(Resumed { session, from, moved: Some(Moved { kept, taken }) }))?;
+    builder.draft.push(Body::Resumed(Resumed::chosen(session, from, Some(Moved { kept, taken }))))?;
     Ok((Action::Resume, session, Notice::BackTo { session, previous: from }))
 }

@@ -30,7 +30,7 @@ pub(super) fn back_to(
 ) -> Result<Decided, Refusal> {
     let previous = builder.latest()?;
     builder.draft.seal()?;
-    builder.draft.push(Body::Resumed(Resumed { session, from: previous, moved: None }))?;
+    builder.draft.push(Body::Resumed(Resumed::chosen(session, previous, None)))?;
     let about = builder.draft.push(Body::Message(Role::User, message.clone()))?;
     let verdict = Verdict::new(Action::Resume, cause, session).because(reason);
     let verdict = verdict.notice(Notice::BackTo { session, previous });

@@ -97,6 +97,8 @@ pub enum Command {
     },
     /// Open a session for a conversation from elsewhere. It pushes no other one out of the backlog.
     OpenImported,
+    /// Go back to the session that was latest before the one that was opened for an import.
+    EndImport,
     /// Begin a session with the past of another one.
     Fork {
         /// That other session.

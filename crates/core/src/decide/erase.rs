@@ -7,7 +7,9 @@ use crate::entry::{Body, Erased, Seq};
 use crate::memory::{self, MemoryEntry};
 use crate::notice::Notice;
 use crate::refusal::Refusal;
+use crate::session::Session;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 pub(super) fn erase(
     mut builder: DecisionBuilder<'_>,
@@ -22,7 +24,14 @@ pub(super) fn erase(
     // Who erases one of a session's titles means all of them: an older one must not come back.
     let state = builder.state();
     let mut goes: BTreeSet<Seq> = entries.iter().chain(along).chain(builder.derived).copied().collect();
-    let titled = state.sessions.values().filter(|s| s.title_entries.iter().any(|seq| goes.contains(seq)));
+    // So does who erases what the present one was made of; one before that goes by itself.
+    let named: BTreeSet<Seq> = entries.iter().chain(along).copied().collect();
+    let is_titled = |session: &&Arc<Session>| {
+        let present = session.title_entries.last();
+        present.is_some_and(|seq| goes.contains(seq))
+            || session.title_entries.iter().any(|seq| named.contains(seq))
+    };
+    let titled = state.sessions.values().filter(is_titled);
     let titles: BTreeSet<Seq> = titled.flat_map(|session| session.title_entries.iter().copied()).collect();
     let names = state.sessions.values().filter_map(|session| session.upkeep.name);
     let names: BTreeSet<Seq> = names.map(|name| name.entry).collect();

@@ -9,6 +9,7 @@ mod control;
 mod delete;
 mod erase;
 mod fork;
+mod import;
 mod late;
 mod merge;
 mod move_exchange;
@@ -30,6 +31,7 @@ mod task;
 mod undo;
 
 pub use command::Command;
+pub use import::before_import;
 pub use needs::needs;
 pub use prune::prunable;
 pub use task::{TaskCommand, TaskVerb};
@@ -219,7 +221,8 @@ fn decide_entries(
         Command::Redo => undo::redo(builder),
         Command::Restore { session } => archive::restore(builder, *session),
         Command::Move { session, at } => move_exchange::move_exchange(builder, *session, at),
-        Command::OpenImported => new::open_imported(builder),
+        Command::OpenImported => import::open(builder),
+        Command::EndImport => import::end(builder),
         Command::Fork { session, at } => fork::fork(builder, *session, at.as_ref()),
         Command::Split { at } => split::split(builder, at),
         Command::Merge { from, into } => merge::merge(builder, *from, *into),
@@ -458,7 +461,8 @@ impl DecisionBuilder<'_> {
         let after = records.first().map_or(Seq::ZERO, |first| Seq(first.seq.0.saturating_sub(1)));
         let index = added.then_some(Effect::Index { after });
         let forget = records.iter().any(|record| record.kind.erases()).then_some(Effect::Forget);
-        warned.into_iter().chain(std::mem::take(&mut self.effects)).chain(index).chain(forget).collect()
+        // What is forgotten may stand in the store's files, which are purged after that.
+        warned.into_iter().chain(forget).chain(std::mem::take(&mut self.effects)).chain(index).collect()
     }
 
     /// Closes the draft without a decision record: the entry speaks for itself.

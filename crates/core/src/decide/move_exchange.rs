@@ -23,7 +23,7 @@ pub(super) fn move_exchange(
     }
     builder.draft.seal()?;
     let (kept, taken) = builder.state().view(from).cut(at, Side::InFront);
-    builder.draft.push(Body::Resumed(Resumed { session, from, moved: Some(Moved { kept, taken }) }))?;
+    builder.draft.push(Body::Resumed(Resumed::chosen(session, from, Some(Moved { kept, taken }))))?;
     // The command is said in the session that it leads to: it must not go along as a part of the exchange.
     let about = builder.note_command()?;
     let notice = Notice::BackTo { session, previous: from };

@@ -13,6 +13,7 @@ use crate::retention::RetireCheck;
 use crate::segment;
 use crate::session::{Number, Origin, Session, Status};
 use crate::state::State;
+use crate::task::assignment::Assignment;
 use crate::title;
 use crate::undo::Boundary;
 use std::collections::BTreeSet;
@@ -49,11 +50,8 @@ pub(super) enum Opening {
     Ahead,
 }
 
-/// Finds the listed sessions past the backlog's limit, in the order in which they go (P-8): the oldest first, work that
-/// was left open after them, and last the session that was just left, so that there is a way back.
-///
-/// The active session stays, and so does what somebody asked to be kept. Imported sessions push nobody out: they are
-/// archived before all others, and never deleted.
+/// Finds the listed sessions past the backlog's limit, in the order in which they go (P-8). The active session stays, and
+/// so does what somebody asked to be kept. Imported sessions push nobody out.
 pub(super) fn excess(state: &State, policy: &Policy, opening: Opening) -> Vec<Number> {
     let limit = policy.backlog.get();
     let ahead = match opening {
@@ -61,37 +59,55 @@ pub(super) fn excess(state: &State, policy: &Policy, opening: Opening) -> Vec<Nu
         Opening::Ahead => 1,
     };
     // Most scopes have room, and a list that is short enough needs no sorting.
-    if state.listed() + ahead <= limit {
+    let listed = state.listed() + ahead;
+    if listed <= limit {
         return Vec::new();
     }
-    let (active, left) = match opening {
-        Opening::Ahead => (None, state.latest()),
-        Opening::Done => (state.latest(), left(state)),
+    let active = match opening {
+        Opening::Ahead => None,
+        Opening::Done => state.latest(),
     };
     let is_imported = |session: &Session| session.origin == Origin::Import;
-    let all = state.listed() + ahead;
     let own = state.list().filter(|(_, session)| !is_imported(session)).count() + ahead;
     let may_go = |number: Number| Some(number) != active && !state.is_kept(number);
-    let listed = || state.list().filter(|(number, _)| may_go(*number));
-    let mut imported: Vec<Number> =
-        listed().filter(|(_, session)| is_imported(session)).map(|(number, _)| number).collect();
-    let mut others: Vec<Number> =
-        listed().filter(|(_, session)| !is_imported(session)).map(|(number, _)| number).collect();
-    let at_work = |number: Number| state.extras.open_task(number).is_some();
+    let (mut imported, mut others) = (Vec::new(), Vec::new());
+    for (number, session) in state.list().filter(|(number, _)| may_go(*number)) {
+        if is_imported(session) { imported.push(number) } else { others.push(number) }
+    }
     imported.sort_unstable();
-    others.sort_by_key(|number| (Some(*number) == left, at_work(*number), *number));
-    others.truncate(own.saturating_sub(limit));
+    let own_excess = own.saturating_sub(limit);
     match policy.excess {
         Excess::Archive => {
-            imported.truncate((all - limit).saturating_sub(others.len()));
+            others.sort_by_key(|number| archive_order(state, opening, *number));
+            others.truncate(own_excess);
+            imported.truncate((listed - limit).saturating_sub(others.len()));
             imported.extend(others);
             imported
         }
-        // Work that goes on elsewhere lives on what it began with (C-7).
+        // 004: the oldest first, whatever it is. It knows no tasks: what is observed for an open one stays (C-7).
         Excess::Delete => {
-            others.into_iter().filter(|number| state.extras.worked_in(*number).is_none()).collect()
+            others.retain(|number| !holds_work(state, *number));
+            others.sort_unstable();
+            others.truncate(own_excess);
+            others
         }
     }
+}
+
+/// Orders what is archived: imported sessions go before, the oldest first, work that was left open after them, and last
+/// the session that was just left.
+fn archive_order(state: &State, opening: Opening, number: Number) -> (bool, bool, Number) {
+    let left = match opening {
+        Opening::Ahead => state.latest(),
+        Opening::Done => left(state),
+    };
+    (Some(number) == left, state.extras.open_task(number).is_some(), number)
+}
+
+/// Tells whether a session holds what was observed for an open task, its own or one that goes on elsewhere.
+fn holds_work(state: &State, number: Number) -> bool {
+    let observed = |task: &Assignment| task.steps > 0 || task.staged() > 0;
+    state.extras.open_task(number).is_some_and(observed) || state.extras.worked_in(number).is_some()
 }
 
 /// Returns the session that was latest before the boundary that was just made.

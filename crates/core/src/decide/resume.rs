@@ -15,7 +15,7 @@ pub(super) fn resume(mut builder: DecisionBuilder<'_>, session: Number) -> Resul
     }
     let about = builder.note_command()?;
     builder.draft.seal()?;
-    builder.draft.push(Body::Resumed(Resumed { session, from, moved: None }))?;
+    builder.draft.push(Body::Resumed(Resumed::chosen(session, from, None)))?;
     let notice = Notice::Resumed { session, messages: builder.state().messages_of(session) };
     builder.close(Verdict::commanded(Action::Resume, "resume", session, notice).about(about))
 }

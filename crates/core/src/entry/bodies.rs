@@ -109,6 +109,34 @@ pub struct Resumed {
     /// What it took along from there: a message that was held, and what came after it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub moved: Option<Moved>,
+    /// Why.
+    #[serde(default, skip_serializing_if = "ResumedBy::is_choice")]
+    pub by: ResumedBy,
+}
+
+impl Resumed {
+    /// A session that somebody chose.
+    pub fn chosen(session: Number, from: Number, moved: Option<Moved>) -> Self {
+        Self { session, from, moved, by: ResumedBy::Choice }
+    }
+}
+
+/// Why a session is latest again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ResumedBy {
+    /// Somebody chose it.
+    #[default]
+    Choice,
+    /// A conversation from elsewhere was taken over, which was latest meanwhile. There is nothing to undo.
+    ImportEnd,
+}
+
+impl ResumedBy {
+    #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+    fn is_choice(&self) -> bool {
+        *self == Self::Choice
+    }
 }
 
 /// A part of one session's view that went to another one.

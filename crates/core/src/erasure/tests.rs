@@ -44,7 +44,7 @@ fn wordless() -> Vec<Body> {
             source: Source::Imported,
         }),
         Body::Sealed(Sealed { digest, chain: digest, updated_at: at }),
-        Body::Resumed(Resumed { session: one, from: one, moved }),
+        Body::Resumed(Resumed { session: one, from: one, moved, by: ResumedBy::ImportEnd }),
         Body::Forked(branched()),
         Body::Split(branched()),
         Body::Merged(Merged { from: one, into: one }),
@@ -84,7 +84,7 @@ fn wordless() -> Vec<Body> {
 fn is_known(word: &str) -> bool {
     let is_number = word.chars().all(|c| c.is_ascii_hexdigit() || "-:.TZ".contains(c));
     // `small` is a model of the configuration.
-    let names = ["imported", "semantic", "back", "flushed", "modification", "small"];
+    let names = ["imported", "semantic", "back", "flushed", "modification", "small", "import_end"];
     is_number || names.contains(&word)
 }
 
@@ -161,7 +161,7 @@ fn about(seq: u64) -> Body {
 fn derived(log: &[Record], sources: Sources) -> Vec<u64> {
     let mut trace = Trace::new("agent:main:cli:direct:me".parse().unwrap(), sources);
     log.iter().for_each(|record| trace.read(record));
-    trace.finish().into_iter().map(|seq| seq.0).collect()
+    trace.finish().0.into_iter().map(|seq| seq.0).collect()
 }
 
 /// A summary of a summary goes too, and one of a session that never saw the message stays.

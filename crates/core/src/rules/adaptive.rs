@@ -2,7 +2,7 @@
 
 use super::{RuleInputs, RuleResult, about, fresh};
 use crate::decision::{Cause, Confidence, Reason};
-use crate::evidence::{Evidence, Health, Intent, Pause, Window};
+use crate::evidence::{Evidence, Health, Intent, Pause, Semantic, Window};
 use crate::freshness::Silence;
 use crate::matrix;
 use crate::notice::Limit;
@@ -38,8 +38,13 @@ pub(super) fn by_matrix(scales: &RuleInputs<'_>, observed: &Observed, silence: S
     } else {
         Pause::Short
     };
+    // Its words need not be those of the topic: "X7KQ2P".
+    let semantic = match (observed.answers, pause) {
+        (Answers::Agent, Pause::Medium | Pause::Long) => Semantic::High,
+        _ => observed.meaning.band,
+    };
     let evidence = Evidence {
-        semantic: observed.meaning.band,
+        semantic,
         intent: Intent::None,
         window: observed.window.band,
         pause,
@@ -58,7 +63,7 @@ pub(super) fn by_matrix(scales: &RuleInputs<'_>, observed: &Observed, silence: S
     if observed.answers == Answers::Agent {
         reasons.push(Reason::AnswersAgent);
     }
-    reasons.extend(about(observed));
+    reasons.extend(about(observed).filter(|_| semantic == observed.meaning.band));
     if observed.window.band != Window::Healthy {
         reasons.push(Reason::WindowAt { percent: observed.window.percent });
     }

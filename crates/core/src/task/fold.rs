@@ -45,7 +45,7 @@ pub(crate) fn step(extras: &mut ScopeExtras, entry: &Record, at: crate::Timestam
             // Logs from before steps named each other are read through instead.
             extras.canonical_at = before.map(|_| entry.seq);
             extras.compactions = extras.compactions.saturating_add(1);
-            extras.kept.entry(session).or_default().extend(kept);
+            keep(extras, session, kept);
             if let (Some(message), [_, copy, ..]) = (message, kept.as_slice()) {
                 extras.copies.insert(message, *copy);
             }
@@ -70,10 +70,28 @@ pub(crate) fn has_staged(extras: &ScopeExtras, last: Seq) -> bool {
 /// Folds in that entries up to one were erased. What was staged by then counts as meaningful: nobody can tell any more, and
 /// a fold of what is left must come to the same.
 pub(crate) fn forget_staged(extras: &mut ScopeExtras, last: Seq) {
-    let staged = extras.tasks.values_mut().flat_map(|task| task.staged.values_mut());
-    for staged in staged.filter(|staged| staged.first <= last) {
-        staged.meaningful = staged.count;
+    each_staged(extras, |task| {
+        for staged in task.staged.values_mut().filter(|staged| staged.first <= last) {
+            staged.meaningful = staged.count;
+        }
+    });
+}
+
+/// Changes the tasks in which something is staged.
+fn each_staged(extras: &mut ScopeExtras, mut change: impl FnMut(&mut Assignment)) {
+    let staged = extras.tasks.iter().filter(|(_, task)| !task.staged.is_empty());
+    for session in staged.map(|(session, _)| *session).collect::<Vec<Number>>() {
+        if let Some(task) = extras.tasks.get_mut(&session) {
+            change(task);
+        }
     }
+}
+
+/// Adds entries to what is kept of a session's tasks.
+fn keep(extras: &mut ScopeExtras, session: Number, entries: &[Seq]) {
+    let mut kept = extras.kept.remove(&session).unwrap_or_default();
+    kept.extend(entries);
+    extras.kept.insert(session, kept);
 }
 
 /// Forgets the tasks of a session that is gone. What is kept for good stays in the log.
@@ -86,15 +104,13 @@ pub(crate) fn forget(extras: &mut ScopeExtras, session: Number) {
 
 /// Forgets what was staged in segments that are gone.
 pub(crate) fn drop_segments(extras: &mut ScopeExtras, gone: &[segment::Number]) {
-    for task in extras.tasks.values_mut() {
-        task.staged.retain(|segment, _| !gone.contains(segment));
-    }
+    each_staged(extras, |task| task.staged.retain(|segment, _| !gone.contains(segment)));
 }
 
 /// A session went into another one: so does its task, unless that one has an open task of its own.
 pub(crate) fn join(extras: &mut ScopeExtras, from: Number, into: Number) {
     if let Some(kept) = extras.kept.remove(&from) {
-        extras.kept.entry(into).or_default().extend(kept);
+        keep(extras, into, &kept);
     }
     let Some(task) = extras.tasks.remove(&from) else { return };
     let mine = extras.tasks.get(&into);

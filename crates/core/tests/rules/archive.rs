@@ -1,13 +1,17 @@
 //! P-8: what exceeds the backlog is archived, and nothing is lost.
 
 use super::world::World;
-use segue_core::decide::{Command, prunable};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use segue_core::decide::{Command, TaskVerb, prunable};
 use segue_core::effect::Effect;
 use segue_core::message::{Message, Role};
 use segue_core::notice::Notice;
 use segue_core::policy::Excess;
 use segue_core::retention::{KeepChoice, RetireCheck};
 use segue_core::session::{Number, Status};
+use segue_core::task::identity::Description;
+use segue_core::task::observation::{Note, NoteKind, Observation};
 
 fn with_sessions(limit: u32, excess: Excess, count: u32) -> World {
     let mut world = World::with_backlog(limit, excess);
@@ -50,12 +54,107 @@ fn p8_keep_always_wins() {
     }
 }
 
+/// The sessions of a scope as 004 describes them.
+#[derive(Default)]
+struct Of004 {
+    /// Newest first; a resume does not reorder.
+    ordered: Vec<u32>,
+    active: u32,
+    given: u32,
+}
+
+impl Of004 {
+    fn start_new(&mut self, limit: usize) {
+        self.given += 1;
+        self.active = self.given;
+        self.ordered.insert(0, self.given);
+        while self.ordered.len() > limit {
+            let oldest = self.ordered.iter().rposition(|session| *session != self.active).unwrap();
+            self.ordered.remove(oldest);
+        }
+    }
+}
+
+/// What a person of 004 can do.
+#[derive(Debug, Clone)]
+enum Typed {
+    New,
+    Resume(u8),
+    Delete(u8),
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 500, ..ProptestConfig::default() })]
+
+    /// P-8: with `delete`, the oldest go, and nothing but the active session is spared: also not the one just left.
+    #[test]
+    fn p8_delete_is_004_to_the_letter(
+        limit in 1u32..5,
+        typed in vec(
+            prop_oneof![
+                3 => Just(Typed::New),
+                2 => any::<u8>().prop_map(Typed::Resume),
+                1 => any::<u8>().prop_map(Typed::Delete),
+            ],
+            1..40,
+        ),
+    ) {
+        let (mut world, mut model) = (World::with_backlog(limit, Excess::Delete), Of004::default());
+        world.say("said in 1");
+        model.start_new(limit as usize);
+        for typed in typed {
+            let any = |by: u8| model.ordered[by as usize % model.ordered.len()];
+            match typed {
+                Typed::New => {
+                    let number = world.new_session();
+                    world.say(&format!("said in {number}"));
+                    model.start_new(limit as usize);
+                }
+                Typed::Resume(by) => {
+                    let session = any(by);
+                    let done = world.run(Command::Resume { session: Number(session) });
+                    prop_assert_eq!(done.is_ok(), session != model.active);
+                    model.active = session;
+                }
+                Typed::Delete(by) => {
+                    let session = any(by);
+                    let done = world.run(Command::Delete { session: Number(session) });
+                    prop_assert_eq!(done.is_ok(), session != model.active);
+                    model.ordered.retain(|other| *other != session || session == model.active);
+                }
+            }
+            prop_assert_eq!(world.listed(), model.ordered.clone());
+            prop_assert_eq!(world.state.latest(), Some(Number(model.active)));
+            for session in 1..=model.given {
+                let said = format!("said in {}", Number(session));
+                prop_assert_eq!(world.texts(session).contains(&said), model.ordered.contains(&session));
+            }
+        }
+    }
+}
+
+/// C-7: 004 knows no tasks. What was observed for an open one is not lost: its session goes once the task is over.
 #[test]
-fn p8_delete_is_004_to_the_letter() {
-    let world = with_sessions(3, Excess::Delete, 5);
-    assert_eq!(world.listed(), [5, 4, 3]);
-    assert_eq!(world.state.sessions.len(), 3);
-    assert!(world.texts(1).is_empty());
+fn c7_delete_spares_the_work_of_an_open_task() {
+    let mut world = with_sessions(2, Excess::Delete, 1);
+    let task = Some(Description::new("do it").unwrap());
+    world.task(TaskVerb::Start { description: task, message: None, cut: None }).unwrap();
+    let read = Note::text(NoteKind::Note, "found the cause");
+    world.task(TaskVerb::Observe { observations: vec![Observation::Note(read)] }).unwrap();
+    for _ in 0..3 {
+        world.new_session();
+    }
+    assert_eq!(world.listed(), [4, 1]);
+    world.run(Command::Resume { session: Number(1) }).unwrap();
+    world.task(TaskVerb::Abort { reason: "enough".to_owned() }).unwrap();
+    world.new_session();
+    assert_eq!(world.listed(), [5, 4]);
+    // A task for which nothing was done yet holds nothing that could be lost.
+    let task = Some(Description::new("do that").unwrap());
+    world.task(TaskVerb::Start { description: task, message: None, cut: None }).unwrap();
+    world.new_session();
+    world.new_session();
+    assert_eq!(world.listed(), [7, 6]);
 }
 
 #[test]

@@ -29,12 +29,12 @@ fn c7_the_session_that_a_task_came_from_is_not_pruned_while_it_is_open() {
     world.task(TaskVerb::Incorporate { messages: None }).unwrap();
     world.task(TaskVerb::Observe { observations: vec![note] }).unwrap();
     world.overflow("and on");
-    let staged = world.state.extras.tasks[&Number(3)].staged();
+    let staged = world.state.extras.tasks.get(&Number(3)).unwrap().staged();
     assert_eq!(world.listed(), [3, 2, 1]);
     let notice = RetireCheck::AsOf(world.state.head);
     world.run(Command::Retire { sessions: vec![Number(1), Number(2)], notice }).unwrap();
     assert_eq!(world.listed(), [3, 2, 1]);
-    assert_eq!(world.state.extras.tasks[&Number(3)].staged(), staged);
+    assert_eq!(world.state.extras.tasks.get(&Number(3)).unwrap().staged(), staged);
     let refused = world.run(Command::Delete { session: Number(1) }).unwrap_err();
     assert_eq!(refused, Refusal::HoldsWork { session: Number(1), at_work: Number(3) });
     // Once the task is over, they go like all others.

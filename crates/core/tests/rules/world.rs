@@ -52,7 +52,7 @@ impl World {
         for need in needs(&self.state, &self.policy, &command, &at) {
             match need {
                 Need::TaskHistory { session, reach } => {
-                    let task = &self.state.extras.tasks[&session];
+                    let task = &self.state.extras.tasks.get(&session).unwrap();
                     let mut history = TaskHistory::new(task, reach, String::new(), String::new());
                     let after = history.after();
                     self.log.iter().filter(|r| r.seq > after).for_each(|record| history.read(record));
@@ -61,7 +61,7 @@ impl World {
                 Need::Derived { sources } => {
                     let mut trace = Trace::new(self.state.scope.clone(), sources);
                     self.log.iter().for_each(|record| trace.read(record));
-                    facts.derived = trace.finish();
+                    facts.derived = trace.finish().0;
                 }
                 Need::Pruned { boundary } => {
                     let behind: Vec<Record> = self.log.iter().filter(|r| r.seq > boundary).cloned().collect();

@@ -60,6 +60,8 @@ pub struct Config {
     pub store_key_file: Option<String>,
     /// The environment variable that holds it. The library never reads it.
     pub store_key_env: Option<String>,
+    /// The scope that commands mean where none is named.
+    pub scope: Option<scope::Key>,
     /// How addresses become scopes.
     pub routing: Routing,
     /// Slash commands.
@@ -252,6 +254,7 @@ impl Config {
             store_url: reader.text(&at("store.url")),
             store_key_file: Some(reader.text(&at("store.key_file"))).filter(|file| !file.is_empty()),
             store_key_env: reader.variable_name(&at("store.key_env")),
+            scope: reader.scope(&at("session.scope")),
             routing: Routing { dm_scope, links, blank_peer },
             commands: Commands {
                 unknown: reader.choice(&at("commands.unknown"), UnknownCommand::ALL).unwrap_or_default(),

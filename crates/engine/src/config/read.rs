@@ -11,6 +11,7 @@ use jiff::tz::TimeZone;
 use segue_core::observed::Share;
 use segue_core::pins::{Temperature, Thinking, Verbosity};
 use segue_core::policy::{Backlog, Excess, Mode, Rule};
+use segue_core::scope;
 use std::collections::BTreeMap;
 use toml::Value;
 
@@ -209,6 +210,12 @@ impl Reader<'_> {
     /// Reads a text that need not be there.
     fn said(&mut self, path: &Path) -> Option<String> {
         Some(self.text(path)).filter(|text| !text.is_empty())
+    }
+
+    /// Reads the key of a scope that need not be there.
+    pub fn scope(&mut self, path: &Path) -> Option<scope::Key> {
+        let allowed = "write the key of a scope, such as \"agent:main:cli:direct:me\"";
+        self.value(path, allowed, |value| value.as_str()?.parse().ok())
     }
 
     /// Reads a list of texts.

@@ -125,7 +125,7 @@ impl Engine {
     }
 
     /// Finds what was decided last.
-    async fn last_turned(&self, state: &State, latest: Number) -> Result<Option<Turned>, Error> {
+    pub(crate) async fn last_turned(&self, state: &State, latest: Number) -> Result<Option<Turned>, Error> {
         let reading = Reading { view: state.view(latest), filter: Filter::Decisions, take: Take::Newest(1) };
         let records = self.store.read(&state.scope, &reading).await?;
         Ok(records.iter().find_map(|record| match record.body() {

@@ -22,7 +22,7 @@ pub(crate) use tail::Item;
 
 use crate::error::Error;
 use crate::history::StoredMessage;
-use crate::shapes::pair::{Why, pair};
+use crate::shapes::pair::{Why, is_given_up, pair};
 use crate::shapes::{self, Shape};
 use segue_core::entry::Seq;
 use segue_core::message::{Message, Role};
@@ -85,8 +85,15 @@ impl Context {
         self.front.iter().any(|front| front.part == part)
     }
 
-    /// Returns everything as messages, in the order in which the model is given them.
+    /// Returns everything as messages, in the order in which the model is given them. What a model failed to answer, and was
+    /// not asked again, is not among them.
     pub fn said(&self) -> Vec<(Role, Message)> {
+        let all = self.all();
+        let given_up: Vec<bool> = (0..all.len()).map(|at| is_given_up(&all, at)).collect();
+        all.into_iter().zip(given_up).filter(|(_, given_up)| !given_up).map(|(said, _)| said).collect()
+    }
+
+    fn all(&self) -> Vec<(Role, Message)> {
         let front = self.front.iter().map(|front| (Role::System, Message::text(front.text.clone())));
         let stored = self.messages.iter();
         let messages = stored.filter_map(|stored| Some((stored.role, stored.message.clone()?)));
@@ -96,12 +103,12 @@ impl Context {
     /// Gives the context in a provider's shape, each call with its result (L-7), and with no reasoning but that of the
     /// session's model.
     pub fn project(&self, shape: Shape) -> Value {
-        shapes::project_for(shape, &self.said(), &self.model)
+        shapes::project_for(shape, &self.all(), &self.model)
     }
 
     /// Lists the messages that no shape shows, and why.
     pub fn left_out(&self) -> Vec<(Seq, Why)> {
-        let said = self.said();
+        let said = self.all();
         let left_out = pair(&said).left_out;
         let message = |at: usize| self.messages.get(at.checked_sub(self.front.len())?);
         left_out.iter().filter_map(|left| Some((message(left.at)?.seq, left.why))).collect()

@@ -3,7 +3,7 @@
 use super::budget::Budget;
 use super::tail::Item;
 use crate::words::Language;
-use crate::words::quoted::{Block, Quote, block, speakers};
+use crate::words::quoted::{Block, Quote, block, name_speakers, speakers};
 use segue_core::entry::Seq;
 use segue_signals::summary::{Summary, SummaryLanguage};
 use std::sync::Arc;
@@ -40,12 +40,15 @@ impl Notes {
 
 /// Writes notes on some messages.
 pub(super) fn write<'a>(language: Language, items: impl Iterator<Item = &'a Item>) -> Arc<str> {
-    let mut summary = Summary::new();
+    let (mut summary, mut said) = (Summary::new(), Vec::new());
     for item in items {
         if let Some(gleaned) = item.gleaned() {
             summary.add(gleaned);
         }
+        said.extend(item.stored.said_by_person());
     }
+    let mut summary = summary.structured();
+    name_speakers(&mut summary, said.into_iter());
     let headings = match language {
         Language::En => SummaryLanguage::English,
         Language::Zh => SummaryLanguage::Chinese,

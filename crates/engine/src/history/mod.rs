@@ -81,6 +81,12 @@ pub struct StoredMessage {
 }
 
 impl StoredMessage {
+    /// Returns what a person said, and who that is where several share a session.
+    pub(crate) fn said_by_person(&self) -> Option<(Option<&str>, &str)> {
+        let message = self.message.as_ref().filter(|_| self.role == Role::User)?;
+        Some((message.sender.as_deref(), &message.text))
+    }
+
     /// The same for whoever is outside: a summary that was carried over is quoted data.
     #[must_use]
     pub fn as_data(mut self) -> Self {

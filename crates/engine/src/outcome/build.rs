@@ -2,15 +2,15 @@
 
 use crate::engine::{Engine, Turn};
 use crate::error::Error;
+use crate::history::StoredMessage;
 use crate::outcome::{Delivery, Outcome, Wants};
 use crate::turn::request::Request;
 use crate::words::{self, Language, Titles};
 use segue_core::decide::Decided;
 use segue_core::decision::{Action, Cause, Confidence, Decision, Reason};
 use segue_core::entry::{Body, Bytes, Kind, Record, Seq};
-use segue_core::message::Role;
+use segue_core::message::{ReplyEnd, Role};
 use segue_core::notice::Notice;
-use segue_core::policy::QuestionMode;
 use segue_core::scope;
 use segue_core::session::Number;
 use segue_core::state::State;
@@ -73,7 +73,10 @@ impl Engine {
     pub(crate) async fn is_answered(&self, outcome: &Outcome) -> bool {
         let Ok(state) = self.state(&outcome.scope).await else { return false };
         let newest = self.messages(&state, outcome.session, 1).await.unwrap_or_default();
-        newest.last().is_some_and(|newest| newest.role != Role::User)
+        let failed = |newest: &StoredMessage| {
+            newest.message.as_ref().is_some_and(|message| message.end == ReplyEnd::Failed)
+        };
+        newest.last().is_some_and(|newest| newest.role != Role::User && !failed(newest))
     }
 
     /// Finds the answer that a message got when it was delivered first.
@@ -144,14 +147,10 @@ impl Engine {
         self.with_task_words(turn, outcome).await
     }
 
-    /// Tells what was asked about a message that waits for the answer, for who comes back to it: after a restart, say.
+    /// Tells what was asked or offered last, if that can still be answered, for who comes back: after a restart, say.
     pub async fn open_question(&self, scope: &scope::Key) -> Result<Option<Outcome>, Error> {
         let Some(state) = self.find_state(scope).await? else { return Ok(None) };
-        let Some(question) =
-            state.extras.question.as_ref().filter(|asked| asked.manner == QuestionMode::Hold)
-        else {
-            return Ok(None);
-        };
+        let Some(question) = state.extras.question.as_ref() else { return Ok(None) };
         let text = match self.store.get(scope, question.held).await?.map(|record| record.body()) {
             Some(Ok(Body::Message(_, message))) => message.text,
             // It was erased, or cannot be read: the question can still be answered.

@@ -14,6 +14,7 @@ use segue_core::task::state::StateName;
 
 /// Whether a message was taken now, had been taken before, or could not be taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Delivery {
     /// It was taken now.
     First,

@@ -1,10 +1,10 @@
 //! Many messages of an import in one commit: with a commit each, thousands of them take minutes where syncs are slow.
 
+use super::Taken;
 use crate::engine::Engine;
 use crate::error::Error;
-use segue_core::Timestamp;
+use crate::turn::effects::Purge;
 use segue_core::decide::{Circumstances, Command};
-use segue_core::message::{Message, Role};
 use segue_core::scope;
 use segue_core::session::Number;
 use segue_store::{Append, settle};
@@ -13,9 +13,6 @@ use std::collections::VecDeque;
 /// How many messages share a commit: many enough for a slow disk, few enough for those who wait meanwhile.
 const MESSAGES_MAX: usize = 256;
 
-/// A message, and when it was said.
-type ImportedMessage = (Timestamp, Role, Message);
-
 impl Engine {
     /// Takes over the next messages of an import into its session, as long as that is latest and nothing comes between,
     /// and tells how many. The first that is left needs the ordinary road: it is known, say, or somebody else was faster.
@@ -23,7 +20,7 @@ impl Engine {
         &self,
         scope: &scope::Key,
         session: Number,
-        rest: &mut VecDeque<ImportedMessage>,
+        rest: &mut VecDeque<Taken>,
     ) -> Result<usize, Error> {
         let mut kept = 0;
         loop {
@@ -43,15 +40,15 @@ impl Engine {
         &self,
         scope: &scope::Key,
         session: Number,
-        messages: impl Iterator<Item = &ImportedMessage>,
+        messages: impl Iterator<Item = &Taken>,
     ) -> Result<usize, Error> {
         let mut entered = self.scopes.enter(scope).await;
         let mut prior = entered.state(self.store.as_ref()).await?;
         if prior.latest() != Some(session) {
             return Ok(0);
         }
-        let mut appends = Vec::new();
-        for (at, role, message) in messages {
+        let (mut appends, mut decisions) = (Vec::new(), Vec::new());
+        for Taken { at, role, message, .. } in messages {
             let turn = self.turn(scope.clone(), None, *at, "");
             let fresh = self.ids.fresh(turn.at);
             let circumstances = Circumstances { now: turn.at, fresh, spoken: turn.spoken };
@@ -69,11 +66,15 @@ impl Engine {
             let append = Append::of(fresh.into(), prior, &mut decided, message.message_id.clone());
             prior = append.next.clone();
             appends.push(append);
+            decisions.push(decided);
         }
         // The next turn reads the scope again.
         entered.forget();
         let (written, done) = settle::append_many(self.store.as_ref(), appends).await;
-        self.timelines.wake(scope);
+        drop(entered);
+        for decided in decisions.iter_mut().take(written) {
+            self.carry_out(decided, Purge::Later).await;
+        }
         match done {
             Ok(()) | Err(segue_store::Error::Conflict { .. } | segue_store::Error::Duplicate { .. }) => {
                 Ok(written)

@@ -3,7 +3,7 @@
 //! in tags. What a helper did on the side is a conversation of its own, in a file of its own or between the others.
 
 use super::account::Verdict;
-use super::blocks::{Content, join, text, time};
+use super::blocks::{Content, text, time};
 use super::branches::{Node, Weight, given_up};
 use super::host_words::{Words, words};
 use super::reading::{Place, Reader};
@@ -385,7 +385,7 @@ impl Voice {
         match talk.assistant().filter(|_| goes_on) {
             Some(taken) => {
                 taken.line = line;
-                join(&mut taken.message, said);
+                taken.join(said);
             }
             None => talk.say(line, at, role, said),
         }

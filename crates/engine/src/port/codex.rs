@@ -3,7 +3,7 @@
 //! environment, the instructions) comes as the user's.
 
 use super::account::Verdict;
-use super::blocks::{Content, call, join, text, thought, time};
+use super::blocks::{Content, call, text, thought, time};
 use super::reading::{Place, Reader};
 use super::transcript::{Beside, Format, Home, Transcript, Unreadable};
 use segue_core::Timestamp;
@@ -99,7 +99,7 @@ impl Codex {
         match talk.assistant().filter(|_| goes_on) {
             Some(taken) => {
                 taken.line = line;
-                join(&mut taken.message, message);
+                taken.join(message);
             }
             None => talk.say(line, at, role, message),
         }

@@ -1,20 +1,24 @@
 //! Taking over a conversation, at once or in parts.
 
+use super::transcript::Beginning;
 use super::{Conversation, Imported, Taken, fingerprint, prefix};
+use crate::clock::kept;
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::outcome::{Delivery, Outcome};
 use crate::pins::Repin;
 use crate::request::{Pick, Request};
 use segue_core::Timestamp;
-use segue_core::entry::Seq;
+use segue_core::decide::before_import;
+use segue_core::entry::{Body, Seq};
 use segue_core::message::{Message, MessageId, Role};
 use segue_core::pins::Capture;
 use segue_core::scope;
-use segue_core::session::{Number, Title};
+use segue_core::session::{Number, Origin, Title};
 use std::collections::VecDeque;
 
-/// How often a conversation can be deleted and imported again.
+/// How many messages of one id there can be: a conversation that was deleted and imported again, and other words under the
+/// same id.
 const TIMES_MAX: usize = 1_000;
 
 /// A conversation that is being taken over.
@@ -24,6 +28,8 @@ pub struct Importing {
     imported: Imported,
     last_known: Option<Seq>,
     ids: Option<Ids>,
+    /// The last stamp that was believed.
+    believed_at: Option<Timestamp>,
 }
 
 /// Whose ids the messages of a conversation have here.
@@ -38,15 +44,26 @@ enum Ids {
 enum Known {
     /// It is here.
     Here(Seq),
-    /// It is not, and would have this id. It has been here where that is another one than its own.
-    Not { id: MessageId, is_back: bool },
+    /// It is not, and would have this id.
+    Not { id: MessageId, before: Before },
+}
+
+/// What the id of a message was used for before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Before {
+    /// For nothing.
+    Unused,
+    /// For something that was deleted, and is taken to be the same.
+    Deleted,
+    /// For other words.
+    OtherWords,
 }
 
 impl Importing {
     /// Begins to take a conversation over.
     pub fn new(scope: scope::Key) -> Self {
         let imported = Imported { session: None, taken: 0, known: 0, back: 0 };
-        Self { scope, imported, last_known: None, ids: None }
+        Self { scope, imported, last_known: None, ids: None, believed_at: None }
     }
 
     /// The scope that it goes to.
@@ -56,8 +73,8 @@ impl Importing {
 }
 
 impl Engine {
-    /// Takes a conversation over into a session of its own, which is latest then. What was taken over
-    /// before is left alone: a second import changes nothing. What was deleted since comes back.
+    /// Takes a conversation over into a session of its own. The session that the person talks in stays the latest one. What
+    /// was taken over before is left alone: a second import changes nothing. What was deleted since comes back.
     pub async fn import(&self, scope: &scope::Key, conversation: Conversation) -> Result<Imported, Error> {
         for (_, role, message) in &conversation.messages {
             self.check(*role, message)?;
@@ -70,7 +87,7 @@ impl Engine {
         let with_id = |(at, (time, role, mut message)): (usize, (Timestamp, Role, Message))| {
             let own = || MessageId(format!("import:{prefix}:{at}"));
             message.message_id.get_or_insert_with(own);
-            Taken { line: at, seq: None, at: time, role, message, former: None }
+            Taken { line: at, seq: None, at: time, role, message, former: None, beginnings: Vec::new() }
         };
         let messages = conversation.messages.into_iter().enumerate().map(with_id).collect();
         let mut importing = Importing::new(scope.clone());
@@ -86,29 +103,35 @@ impl Engine {
             None => *importing.ids.insert(self.ids_of(&scope, &messages).await?),
         };
         let imported = &mut importing.imported;
-        let mut rest: VecDeque<(Timestamp, Role, Message)> = VecDeque::with_capacity(messages.len());
+        let mut rest: VecDeque<Taken> = VecDeque::with_capacity(messages.len());
         for mut taken in messages {
             self.check(taken.role, &taken.message)?;
             if ids == Ids::Former {
-                taken.message.message_id = taken.former.or(taken.message.message_id);
+                taken.message.message_id = taken.former.take().or(taken.message.message_id);
             }
-            rest.push_back((taken.at, taken.role, taken.message));
+            let at = self.believed_in_import(&mut importing.believed_at, taken.at);
+            if at < kept(taken.at) {
+                taken.message.given_at = Some(kept(taken.at));
+            }
+            rest.push_back(Taken { at, ..taken });
         }
-        while let Some((time, role, mut message)) = rest.pop_front() {
-            let mut is_back_again = false;
-            if let Some(id) = message.message_id.take() {
-                match self.find_imported(&scope, id).await? {
+        while let Some(mut taken) = rest.pop_front() {
+            let mut before = Before::Unused;
+            if let Some(id) = taken.message.message_id.take() {
+                match self.find_imported(&scope, id, &taken).await? {
                     Known::Here(seq) => {
                         imported.known += 1;
                         importing.last_known = Some(seq);
                         continue;
                     }
-                    Known::Not { id, is_back } => {
-                        message.message_id = Some(id);
-                        is_back_again = is_back;
+                    Known::Not { id, before: used } => {
+                        self.leave_out_beginning(&scope, &mut taken).await?;
+                        taken.message.message_id = Some(id);
+                        before = used;
                     }
                 }
             }
+            let Taken { at: time, role, message, .. } = taken;
             let home = match &imported.session {
                 Some(session) => session.number,
                 None => self.home(&scope, importing.last_known, time).await?,
@@ -126,13 +149,21 @@ impl Engine {
                 Delivery::First | Delivery::Failed => imported.taken += 1,
                 Delivery::Again => imported.known += 1,
             }
-            imported.back += usize::from(is_back_again);
-            // What had been deleted needs another id, which is found one by one.
-            if !is_back_again {
+            imported.back += usize::from(before == Before::Deleted);
+            // An id that was used needs another one, which is found one by one.
+            if before == Before::Unused {
                 imported.taken += self.keep_more(&scope, outcome.session, &mut rest).await?;
             }
         }
         Ok(())
+    }
+
+    /// Returns the time that counts for a message: a stamp that is far ahead counts as the one before it.
+    fn believed_in_import(&self, last: &mut Option<Timestamp>, at: Timestamp) -> Timestamp {
+        if self.believes(at) {
+            return kept(*last.insert(at));
+        }
+        kept(last.unwrap_or_else(|| self.now()))
     }
 
     /// Gives the session its title and its pins, and tells what was taken over.
@@ -157,7 +188,21 @@ impl Engine {
                 self.request(&scope, state.clock, &rename).await?;
             }
         }
+        self.end_import(&scope, &imported).await?;
         Ok(imported)
+    }
+
+    /// Makes the session latest again that was so before the import. Where nobody has talked here yet, what was taken over
+    /// last stays.
+    async fn end_import(&self, scope: &scope::Key, imported: &Imported) -> Result<(), Error> {
+        let Some(state) = self.find_state(scope).await? else { return Ok(()) };
+        let is_latest = imported.session.as_ref().is_some_and(|own| Some(own.number) == state.latest());
+        let Some(former) = before_import(&state).filter(|_| is_latest) else { return Ok(()) };
+        let is_own = state.live(former).is_some_and(|session| session.origin != Origin::Import);
+        if is_own || self.last_turned(&state, former).await?.is_some() {
+            self.request(scope, state.clock, &Request::EndImport).await?;
+        }
+        Ok(())
     }
 
     /// Finds out whether an earlier version has taken a conversation over, by an answer in it: answers are no session's
@@ -176,20 +221,37 @@ impl Engine {
         Ok(Ids::Own)
     }
 
-    /// Finds a message of an import, under its own id or under one that it got when it came back.
-    async fn find_imported(&self, scope: &scope::Key, id: MessageId) -> Result<Known, Error> {
-        let mut named = id.clone();
+    /// Finds a message of an import, under its own id or under one that it got because that was used.
+    async fn find_imported(&self, scope: &scope::Key, id: MessageId, taken: &Taken) -> Result<Known, Error> {
+        let (mut named, mut before) = (id.clone(), Before::Unused);
         for time in 2..TIMES_MAX {
             let Some(seq) = self.store.seen(scope, &named).await? else {
-                return Ok(Known::Not { is_back: named != id, id: named });
+                return Ok(Known::Not { id: named, before });
             };
             // What was deleted has left its number; what was erased has left its place, and stays erased.
-            if self.store.get(scope, seq).await?.is_some() {
-                return Ok(Known::Here(seq));
-            }
+            before = match self.store.get(scope, seq).await?.map(|record| record.body()) {
+                None => Before::Deleted,
+                Some(Ok(Body::Message(role, held))) if role != taken.role || !says(&held, taken) => {
+                    if before == Before::Deleted { before } else { Before::OtherWords }
+                }
+                Some(_) => return Ok(Known::Here(seq)),
+            };
             named = MessageId(format!("{}~{time}", id.0));
         }
-        Ok(Known::Not { is_back: false, id })
+        Ok(Known::Not { id, before: Before::Unused })
+    }
+
+    /// Leaves out what was taken over of a message while its file was still being written.
+    async fn leave_out_beginning(&self, scope: &scope::Key, taken: &mut Taken) -> Result<(), Error> {
+        for beginning in std::mem::take(&mut taken.beginnings).iter().rev() {
+            if let Some(seq) = self.store.seen(scope, &beginning.id).await?
+                && self.store.get(scope, seq).await?.is_some()
+            {
+                taken.behind(beginning);
+                break;
+            }
+        }
+        Ok(())
     }
 
     /// Finds the session that an import goes on in, or opens one for it.
@@ -209,4 +271,18 @@ impl Engine {
         }
         Ok(self.request(scope, at, &Request::OpenImported).await?.session)
     }
+}
+
+/// Tells whether what is held of a message is what it says: all of it, or the rest behind a beginning.
+fn says(held: &Message, taken: &Taken) -> bool {
+    let message = &taken.message;
+    let calls = |message: &Message, from: usize| -> Vec<String> {
+        message.tool_calls.iter().skip(from).map(|call| call.id.clone()).collect()
+    };
+    let is_behind = |begun: &Beginning| {
+        let text = message.text.get(begun.text_bytes..).map(|text| text.trim_start_matches('\n'));
+        text == Some(held.text.as_str()) && calls(message, begun.calls) == calls(held, 0)
+    };
+    let is_whole = held.text == message.text && calls(message, 0) == calls(held, 0);
+    held.tool_call_id == message.tool_call_id && (is_whole || taken.beginnings.iter().any(is_behind))
 }

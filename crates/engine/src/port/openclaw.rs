@@ -104,10 +104,11 @@ fn node(record: usize, value: &Value) -> Option<Node> {
 
 /// Finds a transcript in `sessions.json`: its key, and what is known about it.
 fn known<'a>(id: &str, beside: &'a Beside) -> (Option<&'a str>, Option<&'a Value>) {
-    let entries = beside.index.as_ref().and_then(Value::as_object);
+    let entries = beside.index.as_deref().and_then(Value::as_object);
+    let name = format!("{id}.jsonl");
     let of = |entry: &Value| {
         text(entry, "sessionId") == Some(id)
-            || text(entry, "sessionFile").is_some_and(|file| file.ends_with(&format!("{id}.jsonl")))
+            || text(entry, "sessionFile").is_some_and(|file| file.ends_with(&name))
     };
     let found = entries.and_then(|entries| entries.iter().find(|(_, entry)| of(entry)));
     found.map_or((None, None), |(key, entry)| (Some(key), Some(entry)))

@@ -89,5 +89,5 @@ fn message(line: usize, value: &Value) -> Result<Taken, String> {
     let at = at.parse().map_err(|_| "its time cannot be read".to_owned())?;
     let seq = value.get("seq").and_then(Value::as_u64).map(Seq);
     let message = serde_json::from_value(value.clone()).map_err(|_| "it is not a message".to_owned())?;
-    Ok(Taken { line, seq, at, role, message, former: None })
+    Ok(Taken { line, seq, at, role, message, former: None, beginnings: Vec::new() })
 }

@@ -1,5 +1,6 @@
 //! A conversation in a file of another program, as far as it can be read.
 
+use super::blocks::join;
 use crate::route::Address;
 use segue_core::Timestamp;
 use segue_core::entry::Seq;
@@ -10,6 +11,7 @@ use segue_core::session::{Id, Title};
 use serde_json::Value;
 use std::collections::HashMap;
 use std::fmt;
+use std::sync::Arc;
 
 /// The forms of transcripts that are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -84,8 +86,8 @@ pub struct Beside {
     pub agent: Option<String>,
     /// What PicoClaw keeps in `NAME.meta.json`.
     pub meta: Option<Value>,
-    /// What OpenClaw keeps in `sessions.json`.
-    pub index: Option<Value>,
+    /// What OpenClaw keeps in `sessions.json`, for all transcripts of a folder.
+    pub index: Option<Arc<Value>>,
 }
 
 /// Where a conversation took place.
@@ -95,6 +97,13 @@ pub enum Home {
     Scope(scope::Key),
     /// Somewhere that routing turns into a scope.
     Address(Address),
+    /// In a folder that a coding agent worked in.
+    Folder {
+        /// The program, as the name of a channel.
+        channel: String,
+        /// The folder.
+        folder: String,
+    },
     /// The file does not say.
     Unknown,
 }
@@ -106,15 +115,26 @@ impl Home {
         Self::Address(Address { agent, ..Address::direct(channel, peer) })
     }
 
-    /// The folder that a coding agent worked in, spelled as those agents spell it. A worktree that lies inside its
-    /// repository belongs to the repository.
+    /// The folder that a coding agent worked in.
     pub(super) fn workspace(channel: &str, folder: Option<&str>) -> Self {
-        let folder = folder.filter(|folder| !folder.is_empty()).unwrap_or("unknown");
+        let folder = folder.filter(|folder| !folder.is_empty()).unwrap_or("unknown").to_owned();
+        Self::Folder { channel: channel.to_owned(), folder }
+    }
+
+    /// Returns where it was, as routing takes it. A folder is spelled as coding agents spell it. A worktree belongs to its
+    /// repository: one that lies inside is known by its name, `repository` finds it for any other folder that is still
+    /// there.
+    pub fn address(&self, repository: impl Fn(&str) -> Option<String>) -> Option<Address> {
+        let (channel, folder) = match self {
+            Self::Address(address) => return Some(address.clone()),
+            Self::Scope(_) | Self::Unknown => return None,
+            Self::Folder { channel, folder } => (channel, folder),
+        };
         let inside = ["/.claude/worktrees/", "/.worktrees/"].iter().find_map(|mark| folder.split_once(mark));
-        let folder = inside.map_or(folder, |(repository, _)| repository);
+        let of = inside.map(|(repository, _)| repository.to_owned()).or_else(|| repository(folder));
         let spelled = |c: char| if c.is_alphanumeric() { c } else { '-' };
-        let peer: String = folder.chars().map(spelled).collect();
-        Self::chat(None, channel, &peer)
+        let peer: String = of.as_ref().unwrap_or(folder).chars().map(spelled).collect();
+        Some(Address::direct(channel, peer))
     }
 }
 
@@ -133,6 +153,40 @@ pub struct Taken {
     pub message: Message,
     /// The id that an earlier version of Segue gave it.
     pub former: Option<MessageId>,
+    /// Where it ended when its file had fewer lines: it may have been taken over then.
+    pub beginnings: Vec<Beginning>,
+}
+
+/// The beginning of a message that a program writes piece by piece.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Beginning {
+    /// The id that it had.
+    pub id: MessageId,
+    /// How long its text was.
+    pub text_bytes: usize,
+    /// How many calls it made.
+    pub calls: usize,
+    /// How many thoughts it had.
+    pub reasoning: usize,
+}
+
+impl Taken {
+    /// Adds what comes later in the same message.
+    pub(super) fn join(&mut self, more: Message) {
+        let Message { text, tool_calls, reasoning, message_id, .. } = &self.message;
+        let (text_bytes, calls, reasoning) = (text.len(), tool_calls.len(), reasoning.len());
+        self.beginnings.extend(message_id.clone().map(|id| Beginning { id, text_bytes, calls, reasoning }));
+        join(&mut self.message, more);
+    }
+
+    /// Leaves out what was taken over before.
+    pub(super) fn behind(&mut self, beginning: &Beginning) {
+        let message = &mut self.message;
+        let text = message.text.get(beginning.text_bytes..).unwrap_or_default();
+        message.text = text.trim_start_matches('\n').to_owned();
+        message.tool_calls.drain(..beginning.calls.min(message.tool_calls.len()));
+        message.reasoning.drain(..beginning.reasoning.min(message.reasoning.len()));
+    }
 }
 
 /// A line that cannot be taken over.
@@ -200,7 +254,15 @@ impl Transcript {
     pub(super) fn say(&mut self, line: usize, at: Option<Timestamp>, role: Role, message: Message) {
         let before = self.messages.last().map(|taken| taken.at);
         let at = at.or(before).or(self.began).unwrap_or(Timestamp::UNIX_EPOCH);
-        self.messages.push(Taken { line, seq: None, at, role, message, former: None });
+        self.messages.push(Taken {
+            line,
+            seq: None,
+            at,
+            role,
+            message,
+            former: None,
+            beginnings: Vec::new(),
+        });
     }
 
     /// Returns the last message, if it is the agent's: calls and texts that came one by one are one message.

@@ -58,7 +58,7 @@ pub fn id(raw: &str) -> String {
 /// assert_eq!(id_by_case("aB", Case::Kept), "a%42");
 /// assert_eq!(id_by_case("aB", Case::Ignored), "ab");
 /// ```
-pub fn id_by_case(raw: &str, case: Case) -> String {
+pub(crate) fn id_by_case(raw: &str, case: Case) -> String {
     let raw = raw.trim();
     let mut safe = String::with_capacity(raw.len());
     for c in raw.chars() {

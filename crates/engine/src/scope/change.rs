@@ -79,6 +79,12 @@ impl Change {
             items,
         })
     }
+
+    /// Tells whether the append does nothing to any session but add to the latest: no boundary, no late reply.
+    pub(super) fn is_only(&self, added: &Added, prior: Option<&State>) -> bool {
+        let are_all = self.messages.as_ref().is_some_and(|messages| messages.len() == added.items.len());
+        are_all && prior.is_some_and(|prior| Arc::ptr_eq(&prior.sessions, &self.next.sessions))
+    }
 }
 
 fn contents(decided: &Decided, request: &Request) -> Option<(TaskId, Vec<Digest>)> {

@@ -10,12 +10,14 @@
 mod change;
 pub(crate) mod interrupts;
 mod known_contents;
+mod other_sessions;
 mod registry;
 pub(crate) mod session_profile;
 mod watch;
 
 pub(crate) use change::{Added, Change};
 pub(crate) use known_contents::{content, content_mut, stored};
+pub(crate) use other_sessions::{OtherSessions, SessionText};
 pub use registry::CacheCounters;
 pub(crate) use registry::{Entered, Registry};
 pub(crate) use watch::Watch;
@@ -60,6 +62,8 @@ pub(crate) struct ScopeCache {
     pub(crate) context: Option<Box<ContextCache>>,
     /// The contents that open tasks hold.
     pub(crate) contents: KnownContents,
+    /// The sessions that are not the latest.
+    pub(crate) others: OtherSessions,
 }
 
 impl Scope {
@@ -86,6 +90,9 @@ impl ScopeCache {
     pub(crate) fn apply(mut self, reader: Reader<'_>, change: &Change) -> Self {
         let added = self.state.as_ref().and_then(|state| change.added(state));
         let (profile, context) = (self.profile.take(), self.context.take());
+        if !added.as_ref().is_some_and(|added| change.is_only(added, self.state.as_deref())) {
+            self.others = OtherSessions::default();
+        }
         if let Some(added) = &added {
             self.profile = profile.and_then(|profile| profile.follow(reader, added));
             self.context = context.and_then(|context| context.follow(change, added));
@@ -106,6 +113,6 @@ impl ScopeCache {
             .map_or(0, |state| state.sessions.len() * SESSION_BYTES + state.segments.len() * SEGMENT_BYTES);
         let profile = self.profile.as_ref().map_or(0, |_| PROFILE_BYTES);
         let context = self.context.as_ref().map_or(0, |context| context.bytes());
-        state + profile + context + self.contents.bytes()
+        state + profile + context + self.contents.bytes() + self.others.bytes()
     }
 }

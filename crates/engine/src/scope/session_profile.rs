@@ -6,7 +6,7 @@
 use super::change::Added;
 use crate::context::Budget;
 use crate::history::StoredMessage;
-use segue_core::message::{Message, Role};
+use segue_core::message::{Message, ReplyEnd, Role};
 use segue_core::session::Number;
 use segue_core::state::State;
 use segue_signals::context::{ContextUse, TokenCounter, judge_use};
@@ -141,6 +141,10 @@ impl SessionProfile {
 
     /// Keeps one of the newest messages.
     fn keep(&mut self, role: Role, message: &Message) {
+        // Nothing was said.
+        if message.end == ReplyEnd::Failed {
+            return;
+        }
         if self.recent.len() == KEPT_MAX {
             self.recent.remove(0);
         }

@@ -31,6 +31,7 @@ pub const EMPTY_RESULT: &str = "[empty result]";
 /// A provider's interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Shape {
     /// OpenAI's chat completions, and the many servers that speak like it.
     #[serde(rename = "openai_chat")]

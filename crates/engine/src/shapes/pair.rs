@@ -10,12 +10,14 @@
 //!   is what the model has worked with.
 //! - A call without a result is never dropped, not even where the agent said nothing else. It gets
 //!   [`NO_RESULT`]: the model must know that it tried, or it would send the mail twice.
+//! - A message that the model failed to answer is left out once the person has said something else: failed turns would pile
+//!   up until nothing fits. The last one stays, it may be asked again. So is half an answer, where another one follows it.
 //! - What a model thought goes back to that model only. What another one signed is refused everywhere, so it is left out
 //!   of the projection; the log keeps it, and it is shown again if the session goes back to its model.
 
 use super::wire::{self, Ids};
 use super::{EMPTY_RESULT, NO_RESULT};
-use segue_core::message::{Message, Reasoning, Role};
+use segue_core::message::{Message, Reasoning, ReplyEnd, Role};
 use segue_core::pins::Model;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
@@ -118,6 +120,10 @@ pub enum Why {
     EarlyResult,
     /// The call has a result already.
     SecondResult,
+    /// The model failed to answer it, and the person went on.
+    Unanswered,
+    /// It was cut off, and the model was asked again.
+    CutOff,
 }
 
 impl fmt::Display for Why {
@@ -127,6 +133,8 @@ impl fmt::Display for Why {
             Self::OrphanResult => "it is the result of a call that is not there",
             Self::EarlyResult => "it is the result of a call that comes only later",
             Self::SecondResult => "its call has a result already",
+            Self::Unanswered => "the model failed to answer it",
+            Self::CutOff => "it was cut off, and the model was asked again",
         })
     }
 }
@@ -140,6 +148,10 @@ pub fn pair(messages: &[(Role, Message)]) -> Paired<'_> {
 pub(crate) fn pair_for<'a>(messages: &'a [(Role, Message)], model: Option<&'a Model>) -> Paired<'a> {
     let mut pairing = Pairing { last_calls: last_calls(messages), model, ..Pairing::default() };
     for (at, (role, message)) in messages.iter().enumerate() {
+        if let Some(why) = failed(messages, at) {
+            pairing.leave_out(at, why);
+            continue;
+        }
         match role {
             Role::User => pairing.text(at, RoleContent::User, &message.text),
             Role::System => pairing.text(at, RoleContent::System, &message.text),
@@ -148,6 +160,30 @@ pub(crate) fn pair_for<'a>(messages: &'a [(Role, Message)], model: Option<&'a Mo
         }
     }
     pairing.paired
+}
+
+/// Tells whether a message is of an exchange that failed, and not one that may be asked for again.
+pub(crate) fn is_given_up(messages: &[(Role, Message)], at: usize) -> bool {
+    let is_none = messages.get(at).is_some_and(|(_, message)| message.end == ReplyEnd::Failed);
+    is_none || failed(messages, at).is_some()
+}
+
+fn failed(messages: &[(Role, Message)], at: usize) -> Option<Why> {
+    let (role, message) = messages.get(at)?;
+    let mut behind = messages.iter().skip(at + 1).peekable();
+    match role {
+        Role::Assistant if message.end == ReplyEnd::CutOff => {
+            let is_again = |(role, _): &&(Role, Message)| *role == Role::Assistant;
+            behind.peek().copied().filter(is_again).map(|_| Why::CutOff)
+        }
+        Role::User => {
+            let is_failure = |(_, message): &&(Role, Message)| message.end == ReplyEnd::Failed;
+            behind.peek().filter(|next| is_failure(next))?;
+            let (next, _) = behind.find(|said| !is_failure(said))?;
+            (*next == Role::User).then_some(Why::Unanswered)
+        }
+        Role::Assistant | Role::Tool | Role::System => None,
+    }
 }
 
 /// Finds for every id the place of the last call with it.

@@ -71,7 +71,12 @@ impl Engine {
         }
         let mut trace = Trace::new(scope.clone(), sources);
         self.each_after(scope, Seq::ZERO, |record| trace.read(record)).await?;
-        Ok(trace.finish())
+        let (mut derived, repeats) = trace.finish();
+        if let Some(mut repeats) = repeats {
+            self.each_after(scope, Seq::ZERO, |record| repeats.read(record)).await?;
+            derived.extend(repeats.finish());
+        }
+        Ok(derived)
     }
 
     /// Goes through the log from behind an entry.

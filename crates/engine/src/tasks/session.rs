@@ -264,6 +264,14 @@ impl TaskSession {
         Ok(Vec::new())
     }
 
+    /// Tells what was said and waits to be taken in. It goes on waiting.
+    pub async fn waiting_interrupts(&self) -> Result<Vec<Interruption>, Error> {
+        match self.assignment().await?.stage {
+            Stage::Interrupted { messages } => self.said(messages).await,
+            _ => Ok(Vec::new()),
+        }
+    }
+
     async fn said(&self, messages: Vec<Seq>) -> Result<Vec<Interruption>, Error> {
         let mut said = Vec::new();
         for message in messages {

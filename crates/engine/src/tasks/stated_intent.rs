@@ -22,7 +22,7 @@ impl Engine {
         if !is_plain {
             return self.receive(inbound).await;
         }
-        let Admitted { turn, message, .. } = self.admit(inbound)?;
+        let Admitted { turn, message, .. } = self.admitted(inbound).await?;
         self.ask(&turn, &Request::Stated(message, intent)).await
     }
 

@@ -32,7 +32,7 @@ impl Engine {
     pub(crate) async fn commit(&self, turn: &Turn, request: &Request) -> Result<Committed, Error> {
         match self.try_commit(turn, request, &ModelConsult::Open).await? {
             Committed::Doubtful(doubt) => {
-                let opinion = self.consult(&doubt).await;
+                let opinion = self.consult(*doubt).await;
                 self.try_commit(turn, request, &opinion).await
             }
             committed => Ok(committed),
@@ -125,6 +125,7 @@ impl Engine {
             if decided.records.is_empty() {
                 return Ok(Committed::Done(Box::new(decided)));
             }
+            self.announce(&decided).await?;
             let append = Append::of(fresh.into(), prior, &mut decided, id.cloned());
             let change = Change::of(&append, &decided, request);
             let memory = entered.take(change.next.head);
@@ -160,11 +161,18 @@ impl Engine {
         intent: Option<MessageIntent>,
         opinion: &ModelConsult,
     ) -> Result<Command, Box<ModelQuestion>> {
+        let others = entered.others.clone();
         let profile = self.profile(entered, prior).await;
-        let mut observed = self.observe(turn, prior, profile, message).await;
-        observed.task = match intent {
-            Some(intent) => Some(stated(intent)),
-            None => self.task_reading(prior, profile, message).await,
+        let mut observed = match opinion.observed(prior) {
+            Some(observed) => observed,
+            None => {
+                let mut observed = self.observe(turn, prior, profile, &others, message).await;
+                observed.task = match intent {
+                    Some(intent) => Some(stated(intent)),
+                    None => self.task_reading(prior, profile, message).await,
+                };
+                observed
+            }
         };
         if let ModelConsult::Open = opinion
             && let Some(doubt) = self.doubt(turn, prior, profile, message, &observed).await

@@ -1,6 +1,7 @@
 //! Carries out the effects of a decision, once its entries are durable.
 
 use crate::engine::Engine;
+use crate::error::Error;
 use segue_core::decide::Decided;
 use segue_core::effect::Effect;
 use segue_core::notice::Notice;
@@ -33,18 +34,21 @@ impl Engine {
                 }
                 Effect::Forget => {
                     self.timelines.forget(scope);
-                    self.others.forget(scope);
+                    is_finished &= self.forget_in_memory_file(&decided.state).await;
                 }
                 Effect::Sweep(segments) if !segments.is_empty() => self.sweep().await,
                 // Answers that are kept tell what was said, whoever let it go.
                 Effect::Drop(sessions) if !sessions.is_empty() => {
-                    is_finished &= self.forget_values(&decided.state.scope).await;
+                    is_finished &= self.forget_values(scope).await && self.forget_labels(scope).await;
                 }
                 Effect::Purge => {
                     is_finished &= self.forget_values(scope).await;
-                    if purge == Purge::AtOnce {
-                        is_finished &= self.purge().await;
-                    }
+                    // One message that is erased leaves its conversation its labels; an operator who erases a session or a
+                    // person does not.
+                    is_finished &= match purge {
+                        Purge::AtOnce => self.purge().await,
+                        Purge::Later => self.forget_labels(scope).await,
+                    };
                 }
                 // What the person is told is in the outcome; the append has erased what is to be erased.
                 Effect::Tell(_) | Effect::Warn(_) | Effect::Drop(_) => {}
@@ -63,11 +67,21 @@ impl Engine {
         }
     }
 
-    /// Lets nothing of what was erased be left in the store's files, where they are ours. Returns whether nothing is; else it
-    /// is finished by a later call, which [`Engine::open`] makes, too.
+    /// Does what has to be done before a decision is durable, so that a crash cannot keep its effects from being carried
+    /// out.
+    pub(crate) async fn announce(&self, decided: &Decided) -> Result<(), Error> {
+        match decided.effects.contains(&Effect::Forget) {
+            true => self.note_forgetting(&decided.state.scope, decided.state.head).await,
+            false => Ok(()),
+        }
+    }
+
+    /// Lets nothing of what was erased be left in `MEMORY.md` and in the store's files, where they are ours. Returns whether
+    /// nothing is; else it is finished by a later call, which [`Engine::open`] makes, too.
     pub async fn purge(&self) -> bool {
+        let is_forgotten = self.finish_memory_file().await;
         match self.store.purge().await {
-            Ok(Purged::Complete) => true,
+            Ok(Purged::Complete) => is_forgotten,
             Ok(Purged::Unfinished { why }) => {
                 tracing::warn!(%why, "what was erased is not gone from the store's files yet; it is tried again");
                 false
@@ -75,6 +89,17 @@ impl Engine {
             // A store that cannot tell has not done it.
             Err(error) => {
                 tracing::warn!(%error, "what was erased may not be gone from the store's files");
+                false
+            }
+        }
+    }
+
+    /// Deletes what hosts label the conversations of a scope with. Returns whether nothing is left.
+    async fn forget_labels(&self, scope: &segue_core::scope::Key) -> bool {
+        match segue_store::values::forget_labels(self.store.as_ref(), scope).await {
+            Ok(()) => true,
+            Err(error) => {
+                tracing::warn!(%error, "labels of conversations may tell what was erased");
                 false
             }
         }

@@ -4,20 +4,20 @@
 use crate::background::away;
 use crate::engine::{Engine, Turn};
 use crate::history::StoredMessage;
-use crate::scope::Entered;
 use crate::scope::session_profile::{SessionProfile, voice};
-use crate::words::{self, Language};
+use crate::scope::{Entered, OtherSessions};
+use crate::words::Language;
+use crate::words::quoted::name_speakers;
 use jiff::SignedDuration;
 use segue_core::decision::Cause;
 use segue_core::evidence::{Health, Semantic, Window};
-use segue_core::extras::{OFFER_OUTLIVES, PendingQuestion};
 use segue_core::freshness::Silence;
 use segue_core::message::Message;
 use segue_core::observed::{
-    Answer, Answers, Condition, ConversationProblem, Filling, Grounds, LastWord, Meaning, Objection,
-    Observed, PauseAllowance, Share, Work,
+    Answers, Condition, ConversationProblem, Filling, Grounds, LastWord, Meaning, Objection, Observed,
+    PauseAllowance, Share, Work,
 };
-use segue_core::policy::{AutoRoute, Mode, Policy, QuestionMode};
+use segue_core::policy::{AutoRoute, Mode, Policy};
 use segue_core::state::State;
 use segue_signals::context::ContextBand;
 use segue_signals::health::{Finding, HealthState, Symptoms, judge_health};
@@ -25,7 +25,7 @@ use segue_signals::intent::{ExplicitIntent, explicit_intent};
 use segue_signals::judge::{self, Shift, Stage};
 use segue_signals::semantic::{Band, Relevance};
 use segue_signals::summary::{Structured, Summary, SummaryLanguage};
-use segue_signals::{KEPT_MAX, Remark, Role, answer, objection, work};
+use segue_signals::{KEPT_MAX, Remark, Role, objection, work};
 use std::sync::Arc;
 
 /// How many messages after a rotation the session before it is still looked at.
@@ -68,6 +68,7 @@ impl Engine {
         turn: &Turn,
         state: &State,
         profile: Option<&SessionProfile>,
+        others: &OtherSessions,
         message: &Message,
     ) -> Observed {
         let began = self.clock.ticks_us();
@@ -80,17 +81,9 @@ impl Engine {
             ..Observed::default()
         };
         if let Some(question) = &state.extras.question {
-            let answer = answer::read_answer(text).map(answered);
-            observed.answer = match (question.manner, answer) {
-                // What follows an offer may answer the agent: "2" and "no" are not for us.
-                (QuestionMode::Propose, Some(answer)) => Some(answer).filter(|_| names_a_fresh_start(text)),
-                (QuestionMode::Propose, None) if agrees_to(question, profile, text) => Some(Answer::Fresh),
-                (QuestionMode::Propose, None) if question.older.is_none() => None,
-                (QuestionMode::Hold, Some(answer)) => Some(answer),
-                (QuestionMode::Propose | QuestionMode::Hold, None) => self.answer_by_name(state, text).await,
-            };
+            observed.answer = self.answer_in_words(state, question, profile, text).await;
         }
-        observed.mentioned = self.mentioned(state, text).await;
+        observed.mentioned = self.mentioned(state, others, text).await;
         if state.extras.rotation.is_some() {
             observed.objection = match objection::reads_as_objection(text) {
                 objection::Objection::Whole => Objection::Whole,
@@ -100,7 +93,7 @@ impl Engine {
         }
         if let Some(profile) = profile {
             self.judge(turn, state, profile, text, &mut observed).await;
-            self.compare(state, text, &mut observed).await;
+            self.compare(state, others, text, &mut observed).await;
         }
         observed.took_us = self.clock.ticks_us().saturating_sub(began);
         observed
@@ -169,17 +162,17 @@ impl Engine {
 
     /// Compares a message with other sessions, where that can matter: with the one before a rotation, and with earlier ones if
     /// it may not belong to the latest.
-    async fn compare(&self, state: &State, text: &str, observed: &mut Observed) {
+    async fn compare(&self, state: &State, others: &OtherSessions, text: &str, observed: &mut Observed) {
         let watched = state.extras.rotation.as_ref().filter(|rotation| {
             rotation.cause == Cause::Semantic
                 && rotation.heard <= WATCHED_MESSAGES_MAX
                 && state.latest() == Some(rotation.to)
         });
         if let Some(rotation) = watched {
-            observed.before = self.belongs(state, rotation.from, text).await;
+            observed.before = self.belongs(state, others, rotation.from, text).await;
         }
         if let Some(here) = observed.meaning.belongs {
-            observed.earlier = self.earlier(state, here, text).await;
+            observed.earlier = self.earlier(state, others, here, text).await;
         }
     }
 
@@ -208,12 +201,7 @@ impl Engine {
             }
         }
         let mut summary = summary.structured();
-        let Structured { decisions, questions, .. } = &mut summary;
-        for quote in decisions.iter_mut().chain(questions) {
-            if let Some(sender) = sender_of(&told, quote) {
-                *quote = format!("{}: {quote}", words::one_line(sender));
-            }
-        }
+        name_speakers(&mut summary, told.iter().filter_map(StoredMessage::said_by_person));
         Some(summary)
     }
 
@@ -224,19 +212,12 @@ impl Engine {
             Language::Zh => SummaryLanguage::Chinese,
         };
         let summary = self.summarised(state).await?.render(language);
-        let key = state.key(state.latest()?);
+        let before = state.latest()?;
         (!summary.trim().is_empty()).then(|| match turn.language {
-            Language::En => format!("Summary of the session before ({key}):\n{summary}"),
-            Language::Zh => format!("上一个会话（{key}）的摘要：\n{summary}"),
+            Language::En => format!("Summary of the session before (#{before}):\n{summary}"),
+            Language::Zh => format!("上一个会话（#{before}）的摘要：\n{summary}"),
         })
     }
-}
-
-/// Finds who said something, where several people share a session. A summary quotes and never rewrites.
-fn sender_of<'a>(told: &'a [StoredMessage], quote: &str) -> Option<&'a str> {
-    let quote = quote.trim_end_matches(['…', '.', '。']);
-    let said = told.iter().rev().filter(|told| told.role == segue_core::message::Role::User);
-    said.filter_map(|told| told.message.as_ref()).find(|said| said.text.contains(quote))?.sender.as_deref()
 }
 
 fn wishes_to_start_over(text: &str) -> bool {
@@ -260,29 +241,6 @@ pub(crate) fn meaning(relevance: Relevance) -> Meaning {
         },
         belongs: relevance.score.map(|score| Share::new(f64::from(score.get()))),
         evidence: relevance.evidence,
-    }
-}
-
-/// Whether a message says yes to "new topic?": that was offered with the message before, and nothing else was, and the agent asked
-/// nothing since.
-fn agrees_to(question: &PendingQuestion, profile: Option<&SessionProfile>, text: &str) -> bool {
-    let is_next = question.outlives == OFFER_OUTLIVES && question.older.is_none();
-    let was_asked =
-        |profile: &SessionProfile| work::judge_last_word(profile.recent()) == work::LastWord::OpenQuestion;
-    is_next && answer::agrees(text) && !profile.is_some_and(was_asked)
-}
-
-/// Whether an answer says in words that a session shall begin.
-fn names_a_fresh_start(text: &str) -> bool {
-    let text = text.to_lowercase();
-    ["fresh", "new", "older", "old one", "重新", "新", "之前"].iter().any(|word| text.contains(word))
-}
-
-fn answered(answer: answer::Answer) -> Answer {
-    match answer {
-        answer::Answer::Continue => Answer::Continue,
-        answer::Answer::Fresh => Answer::Fresh,
-        answer::Answer::Older => Answer::Older,
     }
 }
 

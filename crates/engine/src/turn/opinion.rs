@@ -21,14 +21,35 @@ use segue_signals::summary::SummaryLanguage;
 pub(crate) enum ModelConsult {
     /// It may.
     Open,
-    /// It was, when the log ended there. If it has grown since, the answer is about something else.
-    Given(Seq, Box<Consulted>),
+    /// It was. If the log has grown since, the answer is about something else.
+    Given(Box<Opinion>),
+}
+
+/// What came of asking a model.
+#[derive(Debug)]
+pub(crate) struct Opinion {
+    /// Where the log ended then.
+    head: Seq,
+    /// What was observed then, which still holds there.
+    observed: Observed,
+    consulted: Consulted,
+}
+
+impl ModelConsult {
+    /// Returns what was observed before a model was asked, if the log still ends where it did.
+    pub(crate) fn observed(&self, state: &State) -> Option<Observed> {
+        match self {
+            Self::Given(opinion) if opinion.head == state.head => Some(opinion.observed.clone()),
+            Self::Given(_) | Self::Open => None,
+        }
+    }
 }
 
 /// What a model is to be asked.
 #[derive(Debug)]
 pub(crate) struct ModelQuestion {
     head: Seq,
+    observed: Observed,
     chain: Chain,
     summary: String,
     recent: Vec<(Role, String)>,
@@ -59,6 +80,7 @@ impl Engine {
         }
         Some(Box::new(ModelQuestion {
             head: state.head,
+            observed: observed.clone(),
             chain,
             summary: match self.summarised(state).await {
                 Some(summary) => summary.render(SummaryLanguage::English),
@@ -76,20 +98,21 @@ impl Engine {
     }
 
     /// Asks.
-    pub(crate) async fn consult(&self, doubt: &ModelQuestion) -> ModelConsult {
+    pub(crate) async fn consult(&self, doubt: ModelQuestion) -> ModelConsult {
         let recent: Vec<RecentMessage<'_>> =
             doubt.recent.iter().map(|(role, text)| RecentMessage { role: *role, text }).collect();
         let case = Case { summary: &doubt.summary, recent: &recent, message: &doubt.message };
         let consulted = self.control.consult(&doubt.chain, &case, self.clock.now()).await;
-        ModelConsult::Given(doubt.head, Box::new(consulted))
+        let ModelQuestion { head, observed, .. } = doubt;
+        ModelConsult::Given(Box::new(Opinion { head, observed, consulted }))
     }
 
     /// Records who helped, and takes the opinion in. An opinion about an earlier state of the conversation does not
     /// count, and is not recorded as help.
     pub(crate) fn take_in(&self, state: &State, opinion: &ModelConsult, observed: &mut Observed) {
         let consulted = match opinion {
-            ModelConsult::Given(head, consulted) if *head == state.head => consulted,
-            ModelConsult::Given(..) | ModelConsult::Open => {
+            ModelConsult::Given(opinion) if opinion.head == state.head => &opinion.consulted,
+            ModelConsult::Given(_) | ModelConsult::Open => {
                 let end = self.chain(state).end().clone();
                 let (name, source) = (end.model.name().to_owned(), word(end.source).to_owned());
                 observed.model = Some(Helped { name, source, prompt_hash: None, troubles: Vec::new() });

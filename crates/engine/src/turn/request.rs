@@ -35,6 +35,7 @@ pub enum Pick {
 
 /// What is asked of a scope.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub enum Request {
     /// A message for the latest session.
     Say(Role, Message),
@@ -62,6 +63,8 @@ pub enum Request {
     Move(Pick),
     /// Open a session for a conversation from elsewhere.
     OpenImported,
+    /// Go back to the session that was latest before that one.
+    EndImport,
     /// Begin a session with another one's past, up to a message or whole.
     Fork(Pick, Option<Seq>),
     /// Move what was said from a message on to a new session.
@@ -242,6 +245,7 @@ impl Request {
             Self::Undo => Command::Undo,
             Self::Redo => Command::Redo,
             Self::OpenImported => Command::OpenImported,
+            Self::EndImport => Command::EndImport,
             Self::Restore(session) => match pick(*session) {
                 Ok(session) => Command::Restore { session },
                 Err(refused) => return Ok(Err(refused)),

@@ -8,7 +8,7 @@ use crate::background::away;
 use crate::engine::Engine;
 use crate::history::StoredMessage;
 use crate::scope::session_profile::speaker;
-use crate::turn::others::{Others, SessionText};
+use crate::scope::{OtherSessions, SessionText};
 use jiff::SignedDuration;
 use segue_core::entry::Seq;
 use segue_core::observed::{Earlier, Share};
@@ -41,20 +41,25 @@ const BELONGS_HERE: f64 = 0.982;
 
 impl Engine {
     /// Finds the earlier session that a message belongs to much better than to the latest one.
-    pub(super) async fn earlier(&self, state: &State, here: Share, text: &str) -> Option<Earlier> {
+    pub(super) async fn earlier(
+        &self,
+        state: &State,
+        others: &OtherSessions,
+        here: Share,
+        text: &str,
+    ) -> Option<Earlier> {
         if here.value() > BELONGS_HERE {
             return None;
         }
-        let others = self.others.of(state);
-        let mut candidates: Vec<Number> = others.newest.iter().take(NEWEST_MAX).copied().collect();
-        for near in self.near_of_all(state, &others, text).await {
+        let mut candidates: Vec<Number> = others.of(state).newest.iter().take(NEWEST_MAX).copied().collect();
+        for near in self.near_of_all(state, others, text).await {
             if !candidates.contains(&near) {
                 candidates.push(near);
             }
         }
         let mut sessions = Vec::new();
         for session in candidates {
-            sessions.extend(self.newest_of(state, &others, session).await.map(|said| (session, said)));
+            sessions.extend(self.newest_of(state, others, session).await.map(|said| (session, said)));
         }
         let (embedder, text) = (Arc::clone(&self.embedder), text.to_owned());
         let found = away(move || nearest(&embedder, &sessions, &text)).await.flatten()?;
@@ -63,8 +68,14 @@ impl Engine {
     }
 
     /// Tells how much a message belongs to a session that is not the latest.
-    pub(super) async fn belongs(&self, state: &State, session: Number, text: &str) -> Option<Share> {
-        let said = self.newest_of(state, &self.others.of(state), session).await?;
+    pub(super) async fn belongs(
+        &self,
+        state: &State,
+        others: &OtherSessions,
+        session: Number,
+        text: &str,
+    ) -> Option<Share> {
+        let said = self.newest_of(state, others, session).await?;
         let (embedder, text) = (Arc::clone(&self.embedder), text.to_owned());
         away(move || belongs(&embedder, &said, &text)).await.flatten()
     }
@@ -76,28 +87,29 @@ impl Engine {
     }
 
     /// Returns what was said last in a session; nothing if it cannot be read.
-    async fn newest_of(&self, state: &State, others: &Others, session: Number) -> Option<SessionText> {
-        if let Some(said) = others.read(state, session) {
+    async fn newest_of(&self, state: &State, others: &OtherSessions, session: Number) -> Option<SessionText> {
+        let others = others.of(state);
+        if let Some(said) = others.read(session) {
             return Some(said);
         }
         let told = self.messages(state, session, MESSAGES_MAX).await.ok()?;
         self.remind(state, &told).await;
         let said: SessionText = told.into_iter().map(|told| (speaker(told.role), told.text)).collect();
-        others.keep(state, session, &said);
+        others.keep(session, &said);
         Some(said)
     }
 
     /// Finds the sessions that the nearest messages of all belong to. Where the newest are all, there is nothing more to find.
-    pub(super) async fn near_of_all(&self, state: &State, others: &Arc<Others>, text: &str) -> Vec<Number> {
-        if others.count <= NEWEST_MAX {
+    pub(super) async fn near_of_all(&self, state: &State, others: &OtherSessions, text: &str) -> Vec<Number> {
+        if others.of(state).count <= NEWEST_MAX {
             return Vec::new();
         }
         // What cannot be read is not found.
         let Ok(timeline) = self.timelines.at(&state.scope, state.head).await else { return Vec::new() };
-        let (embedder, others, text) = (Arc::clone(&self.embedder), Arc::clone(others), text.to_owned());
+        let (embedder, others, text) = (Arc::clone(&self.embedder), others.clone(), text.to_owned());
         let near = away(move || {
             let message = embedder.embed(&segue_encoder::clipped(&text))?;
-            Some(timeline.nearest(&message, &others.visibility, NEAR_MAX))
+            Some(timeline.nearest(&message, &others.known()?.visibility, NEAR_MAX))
         });
         near.await.flatten().unwrap_or_default()
     }
@@ -164,7 +176,7 @@ mod tests {
         assert!(said.iter().all(|text| !engine.embedder.knows(text)));
         let state = engine.state(&scope).await.unwrap();
         for (session, _) in state.all() {
-            engine.newest_of(&state, &engine.others.of(&state), session).await.unwrap();
+            engine.newest_of(&state, &OtherSessions::default(), session).await.unwrap();
         }
         assert!(said.iter().all(|text| engine.embedder.knows(text)));
     }

@@ -18,7 +18,7 @@ use segue_core::scope;
 use segue_core::session::Number;
 use segue_core::state::State;
 use segue_core::title;
-use segue_store::{Quarantined, QuarantinedFile};
+use segue_store::{QuarantineCause, Quarantined, QuarantinedFile};
 use std::collections::BTreeSet;
 
 /// What is to be erased.
@@ -155,6 +155,31 @@ impl Engine {
         Ok(Erasure { entries, theirs, perhaps, unseen, ..Erasure::default() })
     }
 
+    /// Makes an erasure of single entries, with what was set aside and may hold them, or what was made of them.
+    pub async fn to_erase_entries(&self, scope: &scope::Key, entries: Vec<Seq>) -> Result<Erasure, Error> {
+        let Quarantined { found, unseen } = self.quarantined(Some(scope)).await?;
+        let mut erasure = Erasure { unseen: unseen.into_iter().collect(), ..Erasure::default() };
+        let mut damaged: Vec<QuarantinedFile> = found;
+        // The rest goes with the append that erases.
+        damaged.retain(|copy| copy.cause == QuarantineCause::Damaged);
+        if !damaged.is_empty() && !entries.is_empty() {
+            let records = self.store.get_many(scope, &entries).await?;
+            // What was made of an entry stands behind it. One that is not in the log may be anywhere.
+            let first =
+                records.iter().map(|record| record.as_ref().map(|record| record.segment)).min().flatten();
+            let may_hold = |copy: &QuarantinedFile| {
+                let is_behind = copy.segment.zip(first).is_none_or(|(segment, first)| segment >= first);
+                let is_readable = entries.iter().any(|seq| copy.entries.contains(seq));
+                is_readable || (copy.unreadable > 0 && is_behind)
+            };
+            erasure.perhaps = damaged.into_iter().filter(may_hold).collect();
+        }
+        if !entries.is_empty() {
+            erasure.entries.push((scope.clone(), entries));
+        }
+        Ok(erasure)
+    }
+
     /// Erases entries of a scope. They may stand in the store's files until [`Engine::purge`] is called, which erasures in
     /// many scopes share.
     pub async fn erase_unpurged(&self, scope: &scope::Key, entries: &[Seq]) -> Result<Outcome, Error> {
@@ -176,9 +201,14 @@ impl Engine {
         if speaks || self.owns(scope, person) {
             return PersonMatch::Theirs;
         }
+        let may_be_theirs = copy.unreadable > 0 && self.may_speak_in(scope, person);
+        // Nobody was ever told that it is kept.
+        if may_be_theirs && copy.cause == QuarantineCause::Unacknowledged {
+            return PersonMatch::Theirs;
+        }
         // What cannot be read where many speak was said by anybody who can speak there.
         let is_shared = user_of(&self.config.routing, scope).is_none();
-        match is_shared && copy.unreadable > 0 && self.may_speak_in(scope, person) {
+        match is_shared && may_be_theirs {
             true => PersonMatch::Perhaps,
             false => PersonMatch::Others,
         }

@@ -4,35 +4,118 @@
 //! deleted does not come back.
 
 use super::memory::Memory;
+use crate::background::away;
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::words;
+use segue_core::Timestamp;
+use segue_core::digest::Digest;
 use segue_core::entry::Seq;
+use segue_core::memory;
 use segue_core::scope;
-use segue_store::private;
+use segue_core::state::State;
+use segue_store::{Value, private};
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::ErrorKind;
+use std::fs::File;
+use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 use std::{fmt, fs};
 
 const NAME: &str = "MEMORY.md";
 const WRITTEN: &str = ".segue-written.json";
+const LOCK: &str = ".segue-lock";
 const HEAD: &str = "# Memory\n\nWhat people said in conversations that are over, as quotes: history and no instruction. Edit it as you like: lines are only ever added.\n";
+
+/// The namespace of the notes that lines of a scope have to go. A note is written before the append that erases, so that a
+/// crash between the two leaves no line behind.
+const NOTES: &str = "memory-file";
+
+/// How many notes are read at a time.
+const NOTES_AT_ONCE: usize = 100;
 
 impl Engine {
     /// Writes what is remembered of a scope to `MEMORY.md`, if the configuration names a folder for it.
     pub async fn write_memory_file(&self, scope: &scope::Key) -> Result<(), Error> {
         let Some(file) = self.memory_file() else { return Ok(()) };
-        let memories = self.memories(scope).await?;
-        file.reconcile(scope, &memories)?;
-        file.add(scope, &memories)
+        let (key, memories) = (scope.clone(), self.memories(scope).await?);
+        let added = away(move || file.add(&key, &memories)).await;
+        added.unwrap_or_else(|| Err(stopped()))?;
+        // What was erased while the lines were written.
+        match self.forget_in_memory_file(&*self.state(scope).await?).await {
+            true => Ok(()),
+            false => Err(stopped()),
+        }
     }
 
-    /// Takes out of `MEMORY.md` what is not remembered any more of a scope. Whoever deletes, erases or forgets calls it after
-    /// that: the file is no part of the store.
-    pub async fn forget_in_memory_file(&self, scope: &scope::Key) -> Result<(), Error> {
+    /// Notes that an append up to a head makes something forgotten.
+    pub(crate) async fn note_forgetting(&self, scope: &scope::Key, head: Seq) -> Result<(), Error> {
         let Some(file) = self.memory_file() else { return Ok(()) };
-        file.reconcile(scope, &self.memories(scope).await?)
+        let note = Value::new(file.note(scope, head), format!("{head} {scope}"));
+        Ok(self.store.put_value(NOTES, note).await?)
+    }
+
+    /// Takes out of `MEMORY.md` what is not remembered any more of a scope. Returns whether nothing of it is left.
+    pub(crate) async fn forget_in_memory_file(&self, state: &State) -> bool {
+        let Some(file) = self.memory_file() else { return true };
+        let note = file.note(&state.scope, state.head);
+        if !file.forget(state.scope.clone(), remembered(Some(state))).await {
+            return false;
+        }
+        self.delete_note(&note).await;
+        true
+    }
+
+    /// Takes out of `MEMORY.md` what was erased and could not be taken out then. Returns whether nothing is left.
+    pub(crate) async fn finish_memory_file(&self) -> bool {
+        let Some(file) = self.memory_file() else { return true };
+        let prefix = file.notes();
+        let (mut after, mut is_finished) = (None, true);
+        loop {
+            let notes =
+                self.store.values(NOTES, &prefix, after.as_deref(), NOTES_AT_ONCE, Timestamp::MIN).await;
+            let notes = match notes {
+                Ok(notes) => notes,
+                Err(error) => {
+                    tracing::warn!(%error, "the notes about MEMORY.md cannot be read");
+                    return false;
+                }
+            };
+            let Some(last) = notes.last() else { return is_finished };
+            after = Some(last.key.clone());
+            for note in notes {
+                is_finished &= self.finish_note(&file, &note).await;
+            }
+        }
+    }
+
+    async fn finish_note(&self, file: &MemoryFile, note: &Value) -> bool {
+        let text = String::from_utf8_lossy(&note.bytes);
+        let parsed =
+            text.split_once(' ').and_then(|(head, scope)| Some((head.parse().ok()?, scope.parse().ok()?)));
+        let Some((head, scope)): Option<(u64, scope::Key)> = parsed else { return true };
+        let state = match self.store.load(&scope).await {
+            Ok(state) => state,
+            Err(error) => {
+                tracing::warn!(%scope, %error, "lines of MEMORY.md may have to go");
+                return false;
+            }
+        };
+        // The append is still to come, or was refused: its own turn reads the file, or a later one has a note.
+        if state.as_ref().is_some_and(|state| state.head.0 < head) {
+            return true;
+        }
+        let is_gone = file.forget(scope, remembered(state.as_deref())).await;
+        if is_gone {
+            self.delete_note(&note.key).await;
+        }
+        is_gone
+    }
+
+    /// A note too many does no harm: the file is read once more.
+    async fn delete_note(&self, note: &str) {
+        if let Err(error) = self.store.delete_value(NOTES, note).await {
+            tracing::debug!(%error, "a note about MEMORY.md stays");
+        }
     }
 
     fn memory_file(&self) -> Option<MemoryFile> {
@@ -40,8 +123,16 @@ impl Engine {
     }
 }
 
-/// The file in its folder.
-#[derive(Debug)]
+fn remembered(state: Option<&State>) -> BTreeSet<Seq> {
+    state.into_iter().flat_map(memory::kept).map(|memory| memory.entry).collect()
+}
+
+fn stopped() -> Error {
+    Error::Store(segue_store::Error::unavailable(NAME, "it could not be written"))
+}
+
+/// The file in its folder. Only one program changes it at a time.
+#[derive(Debug, Clone)]
 struct MemoryFile {
     dir: PathBuf,
 }
@@ -51,37 +142,100 @@ impl MemoryFile {
         self.dir.join(NAME)
     }
 
+    /// Returns the beginning of the names of the notes about this file: a store may have been used with another one.
+    fn notes(&self) -> String {
+        format!("{}/", Digest::of_body(self.dir.as_os_str().as_encoded_bytes()))
+    }
+
+    fn note(&self, scope: &scope::Key, head: Seq) -> String {
+        format!("{}{}/{head}", self.notes(), Digest::of_body(scope.as_str().as_bytes()))
+    }
+
+    /// Holds the lock while something is done.
+    fn alone<T>(&self, work: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
+        let path = self.dir.join(LOCK);
+        let lock = private::options().write(true).create(true).truncate(false).open(&path);
+        let lock = lock.map_err(|error| trouble(&path, &error))?;
+        // It is given back when the file is closed. Some file systems have none.
+        match lock.lock() {
+            Err(error) if error.kind() != ErrorKind::Unsupported => Err(trouble(&path, &error)),
+            _ => work(),
+        }
+    }
+
+    /// Takes out the lines of what is not remembered any more. Returns whether nothing of it is left.
+    async fn forget(&self, scope: scope::Key, known: BTreeSet<Seq>) -> bool {
+        let file = self.clone();
+        match away(move || file.reconcile(&scope, &known)).await {
+            Some(Ok(())) => true,
+            Some(Err(error)) => {
+                tracing::warn!(%error, "lines of MEMORY.md could not be taken out; it is tried again");
+                false
+            }
+            None => false,
+        }
+    }
+
     /// Adds what was not written before.
     fn add(&self, scope: &scope::Key, memories: &[Memory]) -> Result<(), Error> {
+        if memories.is_empty() {
+            return Ok(());
+        }
+        private::create_dir_all(&self.dir).map_err(|error| trouble(&self.dir, &error))?;
+        self.alone(|| self.add_alone(scope, memories))
+    }
+
+    fn add_alone(&self, scope: &scope::Key, memories: &[Memory]) -> Result<(), Error> {
         let mut written = self.written()?;
         let through = written.get(scope.as_str()).copied().unwrap_or(Seq::ZERO);
         let new: Vec<&Memory> = memories.iter().filter(|memory| memory.entry > through).collect();
         let Some(last) = new.iter().map(|memory| memory.entry).max() else { return Ok(()) };
-        private::create_dir_all(&self.dir).map_err(|error| trouble(&self.dir, &error))?;
         let text = read(&self.path())?.unwrap_or_else(|| HEAD.to_owned());
         let lines: Vec<String> = new.iter().map(|memory| line(memory)).collect();
-        replace(&self.path(), &added(&text, scope.as_str(), &lines))?;
+        replace(&self.path(), added(&text, scope.as_str(), &lines).as_bytes())?;
         written.insert(scope.as_str().to_owned(), last);
         let path = self.dir.join(WRITTEN);
         let written = serde_json::to_string_pretty(&written).map_err(|error| trouble(&path, &error))?;
-        replace(&path, &written)
+        replace(&path, written.as_bytes())
     }
 
-    /// Takes out the lines of what is not remembered any more, edited or not: what was erased must not live on here.
-    fn reconcile(&self, scope: &scope::Key, memories: &[Memory]) -> Result<(), Error> {
-        let Some(text) = read(&self.path())? else { return Ok(()) };
-        let known: BTreeSet<Seq> = memories.iter().map(|memory| memory.entry).collect();
-        let (mut section, mut kept) = ("", Vec::new());
-        for line in text.lines() {
-            section = line.strip_prefix("## ").map_or(section, str::trim_end);
-            if section != scope.as_str() || mark(line).is_none_or(|entry| known.contains(&entry)) {
-                kept.push(line);
+    /// Takes out the lines of what is not remembered any more, edited or not: what was erased must not live on here, nor in
+    /// what a crash left of a change.
+    fn reconcile(&self, scope: &scope::Key, known: &BTreeSet<Seq>) -> Result<(), Error> {
+        let path = self.path();
+        let is_done = |kept: &Option<Vec<u8>>| kept.is_none() && !staged(&path).exists();
+        if is_done(&self.kept(scope, known)?) {
+            return Ok(());
+        }
+        self.alone(|| {
+            remove(&staged(&path))?;
+            match self.kept(scope, known)? {
+                Some(kept) => replace(&path, &kept),
+                None => Ok(()),
+            }
+        })
+    }
+
+    /// Returns the file without the lines of what is not remembered any more; nothing if there are none. People may have
+    /// written anything into it.
+    fn kept(&self, scope: &scope::Key, known: &BTreeSet<Seq>) -> Result<Option<Vec<u8>>, Error> {
+        let path = self.path();
+        let bytes = match fs::read(&path) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(trouble(&path, &error)),
+        };
+        let (mut is_inside, mut kept) = (false, Vec::with_capacity(bytes.len()));
+        for line in bytes.split_inclusive(|byte| *byte == b'\n') {
+            let text = String::from_utf8_lossy(line);
+            if let Some(section) = text.strip_prefix("## ") {
+                is_inside = section.trim_end() == scope.as_str();
+            }
+            if !is_inside || mark(&text).is_none_or(|entry| known.contains(&entry)) {
+                kept.extend_from_slice(line);
             }
         }
-        match kept.len() == text.lines().count() {
-            true => Ok(()),
-            false => replace(&self.path(), &(kept.join("\n") + "\n")),
-        }
+        Ok(Some(kept).filter(|kept| kept.len() < bytes.len()))
     }
 
     fn written(&self) -> Result<BTreeMap<String, Seq>, Error> {
@@ -149,15 +303,37 @@ fn read(path: &Path) -> Result<Option<String>, Error> {
     }
 }
 
-/// Writes beside the file and renames, so that nobody ever reads a half of it.
-fn replace(path: &Path, text: &str) -> Result<(), Error> {
-    let beside = path.with_extension("tmp");
-    let written = private::write(&beside, text).and_then(|()| match fs::metadata(path) {
+/// Returns the name of the file that is to take the place of another one.
+fn staged(path: &Path) -> PathBuf {
+    path.with_extension("tmp")
+}
+
+fn remove(path: &Path) -> Result<(), Error> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(trouble(path, &error)),
+        _ => Ok(()),
+    }
+}
+
+/// Writes beside the file and renames, so that nobody ever reads a half of it. Durable on return.
+fn replace(path: &Path, bytes: &[u8]) -> Result<(), Error> {
+    let beside = staged(path);
+    let write = || {
+        let mut file = private::options().write(true).create(true).truncate(true).open(&beside)?;
+        file.write_all(bytes)?;
         // Who has let others read the file goes on doing so.
-        Ok(found) => fs::set_permissions(&beside, found.permissions()),
-        Err(_) => Ok(()),
-    });
-    written.and_then(|()| fs::rename(&beside, path)).map_err(|error| trouble(path, &error))
+        if let Ok(found) = fs::metadata(path) {
+            file.set_permissions(found.permissions())?;
+        }
+        file.sync_all()?;
+        fs::rename(&beside, path)?;
+        match path.parent() {
+            // A folder can be synced where it can be opened.
+            Some(folder) if cfg!(unix) => File::open(folder)?.sync_all(),
+            _ => Ok(()),
+        }
+    };
+    write().map_err(|error| trouble(path, &error))
 }
 
 #[cfg(test)]
@@ -219,10 +395,10 @@ mod tests {
         );
         assert!(text.ends_with("## another\n\n- theirs\n"), "{text}");
         // What is forgotten or erased goes whoever edited it; what people wrote themselves stays.
-        file.reconcile(&scope, &[one]).unwrap();
+        file.reconcile(&scope, &BTreeSet::from([one.entry])).unwrap();
         let text = fs::read_to_string(file.path()).unwrap();
         assert!(!text.contains("boat") && text.contains("Lives in Graz, Austria"), "{text}");
-        file.reconcile(&scope, &[]).unwrap();
+        file.reconcile(&scope, &BTreeSet::new()).unwrap();
         let text = fs::read_to_string(file.path()).unwrap();
         assert!(!text.contains("Graz") && text.contains("- mine") && text.contains("- theirs"), "{text}");
     }

@@ -13,15 +13,6 @@ pub fn help(l: Language) -> String {
     Command::ALL.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// What a chat at a terminal understands besides.
-pub fn chat_help(l: Language) -> &'static str {
-    word(
-        l,
-        "In this chat: /retry asks the model again; exit, quit or Ctrl-D ends it.",
-        "在本聊天里：/retry 让模型重新回答；exit、quit 或 Ctrl-D 结束。",
-    )
-}
-
 fn about(l: Language, command: Command) -> &'static str {
     let (en, zh) = match command {
         Command::New => {
@@ -38,7 +29,9 @@ fn about(l: Language, command: Command) -> &'static str {
             "列出这个聊天的会话；加 all 则包括已归档的",
         ),
         Command::SessionResume => ("go on with session N", "继续第 N 个会话"),
-        Command::SessionRestore => ("list archived session N again", "把已归档的第 N 个会话放回列表"),
+        Command::SessionRestore => {
+            ("bring archived session N back to the list", "把已归档的第 N 个会话放回列表")
+        }
         Command::SessionMove => {
             ("move your last message and its answer to session N", "把你最后一条消息和回答移到第 N 个会话")
         }
@@ -56,7 +49,7 @@ fn about(l: Language, command: Command) -> &'static str {
             ("move message M and all after it to a new session", "把 M 号消息及之后的内容移到新会话")
         }
         Command::SessionKeep => {
-            ("keep session N, whatever its age; with off, not any more", "一直保留第 N 个会话；加 off 则取消")
+            ("keep session N, however old it gets; off undoes that", "一直保留第 N 个会话；加 off 则取消")
         }
         Command::SessionDelete => ("delete session N", "删除第 N 个会话"),
         Command::Continue => ("answer our question: go on here", "回答我们的问题：在这里继续"),
@@ -76,11 +69,9 @@ fn about(l: Language, command: Command) -> &'static str {
         }
         Command::AgentUse => ("let agent NAME answer in this session", "让助手 NAME 在这个会话里回答"),
         Command::Skills => ("list the skills of this session", "列出这个会话的技能"),
-        Command::Skill => {
-            ("show skill NAME, as this session took it in", "显示技能 NAME（以本会话采用的为准）")
-        }
-        Command::ReloadSkills => ("take the skills in as they are now", "采用现在的技能"),
-        Command::ReloadPersona => ("take the persona in as it is now", "采用现在的人格设定"),
+        Command::Skill => ("show skill NAME as this session uses it", "显示技能 NAME（以本会话采用的为准）"),
+        Command::ReloadSkills => ("use the skills as they are now", "采用现在的技能"),
+        Command::ReloadPersona => ("use the persona as it is now", "采用现在的人格设定"),
         Command::Model => (
             "tell which model answers here, or let model NAME answer",
             "查看由哪个模型回答，或改由模型 NAME 回答",
@@ -88,10 +79,8 @@ fn about(l: Language, command: Command) -> &'static str {
         Command::Recall => {
             ("look for QUERY in the earlier sessions of this chat", "在本聊天较早的会话里查找 QUERY")
         }
-        Command::Status => ("tell where this conversation stands", "查看当前会话的情况"),
-        Command::Why => {
-            ("tell why the last messages went where they went", "说明最近的消息为什么归入所在的会话")
-        }
+        Command::Status => ("show the current session and settings", "查看当前会话的情况"),
+        Command::Why => ("explain where the last messages went", "说明最近的消息为什么归入所在的会话"),
         Command::Help => ("show this list", "显示这份列表"),
     };
     word(l, en, zh)
@@ -131,7 +120,7 @@ pub fn usage(l: Language, command: Command) -> String {
         | Command::Fresh
         | Command::Older
         | Command::Status
-        | Command::Help => ("nothing more", "后面不加内容"),
+        | Command::Help => ("no arguments", "后面不加内容"),
     };
     let what = word(l, en, zh);
     say!(l, "Usage: {syntax} ({what})", "用法：{syntax}（{what}）")

@@ -5,7 +5,7 @@ use super::{Language, age, duration, reason, session_named, tip};
 use crate::history::{Explained, Listed};
 use crate::outcome::Outcome;
 use segue_core::Timestamp;
-use segue_core::decision::{Action, Cause};
+use segue_core::decision::Action;
 use segue_core::observed::Answer;
 use segue_core::state::State;
 
@@ -25,6 +25,8 @@ pub(crate) fn nothing_said(language: Language) -> String {
 fn title(language: Language, session: &Listed) -> &str {
     match (&session.title, language) {
         (Some(title), _) => title,
+        (None, Language::En) if session.messages > 0 => "(untitled)",
+        (None, Language::Zh) if session.messages > 0 => "（无标题）",
         (None, Language::En) => "(empty)",
         (None, Language::Zh) => "（空）",
     }
@@ -41,10 +43,10 @@ fn fate(language: Language, session: &Listed, now: Timestamp) -> String {
         },
         (true, _, Language::En) => ", kept".to_owned(),
         (true, _, Language::Zh) => "，保留".to_owned(),
-        (false, Some(..=0), Language::En) => ", goes soon".to_owned(),
-        (false, Some(..=0), Language::Zh) => "，即将清理".to_owned(),
-        (false, Some(ms), Language::En) => format!(", goes in {}", duration(language, ms)),
-        (false, Some(ms), Language::Zh) => format!("，{}后清理", duration(language, ms)),
+        (false, Some(..=0), Language::En) => ", deleted soon".to_owned(),
+        (false, Some(..=0), Language::Zh) => "，即将删除".to_owned(),
+        (false, Some(ms), Language::En) => format!(", deleted in {}", duration(language, ms)),
+        (false, Some(ms), Language::Zh) => format!("，{}后删除", duration(language, ms)),
         (false, None, _) => String::new(),
     }
 }
@@ -151,17 +153,14 @@ pub fn explained(language: Language, explained: &Explained, now: Timestamp) -> S
 
 /// Tells what was decided about a message just now, how surely, and the reason that tipped it.
 pub fn decided(outcome: &Outcome) -> String {
-    let (l, action) = (outcome.language, outcome.action.name().replace('_', " "));
-    let cause = match outcome.cause {
-        Cause::None => String::new(),
-        cause => say!(l, "cause {cause}, ", "依据 {cause}，"),
-    };
-    let (session, sure) = (outcome.session, outcome.confidence.value());
+    let (l, session) = (outcome.language, outcome.session);
+    let sure = outcome.confidence.value() * 100.0;
+    let verb = verb(l, outcome.action);
     let reason = outcome.reasons().pop().unwrap_or_default();
     say!(
         l,
-        "{action} in #{session} ({cause}confidence {sure:.2}). {reason}",
-        "{action}，在 #{session}（{cause}把握 {sure:.2}）。{reason}"
+        "It {verb} #{session} ({sure:.0} % sure). {reason}",
+        "这条消息{verb} #{session}（把握 {sure:.0}%）。{reason}"
     )
 }
 

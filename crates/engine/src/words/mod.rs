@@ -3,6 +3,7 @@
 //! `core` says what happened as data; here it becomes a line of text. Each sentence has one place, with both languages side
 //! by side, and each match is exhaustive, so that nothing new can happen without words for it in both.
 
+pub mod chat;
 mod command;
 mod duration;
 mod help;
@@ -23,7 +24,7 @@ mod tests;
 
 pub use command::Command;
 pub use duration::{age, duration};
-pub use help::{chat_help, help, unknown_command, usage};
+pub use help::{help, unknown_command, usage};
 pub(crate) use listing::held;
 pub use listing::{answers, archived, changed, decided, explained, listed, set_aside, status};
 pub(crate) use listing::{deleted_message, not_moderator, nothing_said};
@@ -53,7 +54,7 @@ pub enum Language {
 
 impl Language {
     /// Finds the language of a text by its script: Chinese if it has at least half as many Han characters as words in other
-    /// letters, and no Japanese syllables among them.
+    /// letters, and is not Japanese.
     ///
     /// ```
     /// use segue_engine::words::Language;
@@ -67,16 +68,11 @@ impl Language {
 
     /// The same; nothing if the text is too short to tell, such as "ok", "2" or a command.
     pub(crate) fn told_by(text: &str) -> Option<Self> {
-        let han = |c: char| {
-            matches!(c,
-                '\u{3007}' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{f900}'..='\u{faff}'
-                | '\u{20000}'..='\u{323af}')
-        };
-        let kana = |c: char| matches!(c, '\u{3041}'..='\u{30ff}');
         let words =
-            text.split(|c: char| !c.is_alphabetic() || han(c)).filter(|word| !word.is_empty()).count();
-        let characters = text.chars().filter(|c| han(*c)).count();
-        if text.chars().any(kana) {
+            text.split(|c: char| !c.is_alphabetic() || is_han(c)).filter(|word| !word.is_empty()).count();
+        let characters = text.chars().filter(|c| is_han(*c)).count();
+        let hangul = text.chars().filter(|c| matches!(c, '\u{ac00}'..='\u{d7a3}')).count();
+        if is_japanese(text) || hangul > characters {
             Some(Self::En)
         } else if characters > 0 && 2 * characters >= words {
             Some(Self::Zh)
@@ -84,6 +80,30 @@ impl Language {
             (words >= WORDS_MIN && !text.starts_with('/')).then_some(Self::En)
         }
     }
+}
+
+fn is_han(c: char) -> bool {
+    matches!(c,
+        '\u{3007}' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{f900}'..='\u{faff}'
+        | '\u{20000}'..='\u{323af}')
+}
+
+/// A Japanese syllable. The dot between names and the mark of a long vowel are written in Chinese as well.
+fn is_kana(c: char) -> bool {
+    matches!(c, '\u{3041}'..='\u{3096}' | '\u{30a1}'..='\u{30fa}' | '\u{31f0}'..='\u{31ff}' | '\u{ff66}'..='\u{ff9d}')
+        && c != '\u{ff70}'
+}
+
+/// Frequent characters that Japanese does not write, or hardly ever.
+const CHINESE_ONLY: &str =
+    "你您们這这吗嗎么麼没說说个为爲对對问时间请請谢什还還让給给过现現怎呢吧哪啊她它很啥咱俩谁";
+
+/// Japanese has syllables beside its Han characters. One alone is decoration in Chinese (奶茶の店), and words of it are quoted there.
+fn is_japanese(text: &str) -> bool {
+    let count = |of: fn(char) -> bool| text.chars().filter(|c| of(*c)).count();
+    let (kana, han) = (count(is_kana), count(is_han));
+    let chinese = count(|c| CHINESE_ONLY.contains(c));
+    (kana > 1 || kana > 0 && han == 0) && 3 * chinese < kana
 }
 
 /// Fewer words than this may stand in any conversation: "ok", "thanks a lot".

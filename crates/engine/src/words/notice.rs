@@ -44,7 +44,7 @@ pub(super) fn notice(keys: &Keys<'_>, notice: &Notice) -> String {
             let back = same_topic(keys, *way_back, *previous);
             let like = like.map(|like| {
                 let like = keys.of(like);
-                say!(l, " It is like {like}.", "它与 {like} 相近。")
+                say!(l, " It looks similar to {like}.", "它与 {like} 相近。")
             });
             let like = like.unwrap_or_default();
             say!(
@@ -83,7 +83,7 @@ pub(super) fn notice(keys: &Keys<'_>, notice: &Notice) -> String {
         }
         Notice::Stays { session } => {
             let session = key(session);
-            say!(l, "Going on in {session}.", "在 {session} 里继续。")
+            say!(l, "Continuing in {session}.", "在 {session} 里继续。")
         }
         Notice::Fresh { session, previous, summary, pruned, way_back } => {
             let along = match summary {
@@ -111,7 +111,7 @@ pub(super) fn notice(keys: &Keys<'_>, notice: &Notice) -> String {
             match by {
                 Reversal::User => say!(
                     l,
-                    "Same topic, then: back in {session}. What was said in {from} is here too.",
+                    "OK, the same topic: back in {session}. What was said in {from} is here too.",
                     "好，还是同一个话题：回到 {session}，在 {from} 里说的话也都在这里。"
                 ),
                 Reversal::Evidence => say!(
@@ -127,7 +127,7 @@ pub(super) fn notice(keys: &Keys<'_>, notice: &Notice) -> String {
                 Some(model) => {
                     say!(
                         l,
-                        "{model} helps to decide in {session} now.",
+                        "The model {model} now helps to decide in {session}.",
                         "{session} 现在由 {model} 协助判断。"
                     )
                 }
@@ -228,7 +228,7 @@ pub(super) fn notice(keys: &Keys<'_>, notice: &Notice) -> String {
             let (session, from) = (key(session), key(from));
             say!(
                 l,
-                "Done again: in {session}, apart from {from}.",
+                "Redone: back in {session}, separate from {from}.",
                 "已重做：现在在 {session}，与 {from} 分开。"
             )
         }
@@ -260,20 +260,20 @@ pub(super) fn notice(keys: &Keys<'_>, notice: &Notice) -> String {
             match wish {
                 KeepChoice::Keep => say!(
                     l,
-                    "{session} is kept, whatever its age. /session keep N off lets it go.",
+                    "{session} is kept, however old it gets. /session keep N off undoes that.",
                     "{session} 会一直保留。输入 /session keep N off 可取消。"
                 ),
                 KeepChoice::Release => say!(
                     l,
-                    "{session} goes when its time has come, like the others.",
-                    "{session} 不再特别保留，到期会像其他会话一样清理。"
+                    "{session} is no longer kept: it is deleted when it is old, like the others.",
+                    "{session} 不再特别保留，到期会像其他会话一样删除。"
                 ),
             }
         }
         Notice::Unfinished => say!(
             l,
-            "It is not gone from the store's files yet: something is in the way. It is finished later, by itself.",
-            "它尚未从存储文件中彻底清除：有其他程序占用。稍后会自动完成。"
+            "Traces of it are still in some files, because something is in the way. They are removed later, without you.",
+            "它尚未从所有文件中彻底清除：暂时受阻。稍后会自动完成。"
         ),
         Notice::Erased { entries } => {
             let entries = count(l, *entries, "message", "条消息");

@@ -20,9 +20,9 @@ pub(super) fn notice(language: Language, keys: &Keys<'_>, session: Number, pinne
         |version: &Option<segue_core::digest::Digest>| version.map(|version| short(&version.to_string()));
     let l = language;
     match pinned {
-        Repinned::All => say!(l, "{key} is held to what came with it.", "{key} 已沿用随它带来的设定。"),
+        Repinned::All => say!(l, "{key} keeps the settings that it came with.", "{key} 沿用随它带来的设定。"),
         Repinned::Agent { agent: Some(agent) } => {
-            say!(l, "{agent} is the agent of {key} now.", "{key} 的助手现在是 {agent}。")
+            say!(l, "The agent of {key} is now {agent}.", "{key} 的助手现在是 {agent}。")
         }
         Repinned::Agent { agent: None } => {
             say!(l, "{key} has its own agent again.", "{key} 恢复为它本来的助手。")
@@ -33,11 +33,15 @@ pub(super) fn notice(language: Language, keys: &Keys<'_>, session: Number, pinne
         Repinned::Skills { version, changed: true } => match short(version) {
             Some(version) => say!(
                 l,
-                "{key} has its skills as they are now, version {version}.",
+                "{key} now uses the current skills, version {version}.",
                 "{key} 已换用当前的技能，版本 {version}。"
             ),
             None => {
-                say!(l, "{key} has no skills any more: there are none.", "{key} 不再有技能：现在一个也没有。")
+                say!(
+                    l,
+                    "{key} has no skills any more, because there are none now.",
+                    "{key} 不再有技能：现在一个也没有。"
+                )
             }
         },
         Repinned::Persona { changed: false, .. } => {
@@ -46,16 +50,20 @@ pub(super) fn notice(language: Language, keys: &Keys<'_>, session: Number, pinne
         Repinned::Persona { version, changed: true } => match short(version) {
             Some(version) => say!(
                 l,
-                "{key} has its persona as it is now, version {version}.",
+                "{key} now uses the current persona, version {version}.",
                 "{key} 已换用当前的人格设定，版本 {version}。"
             ),
             None => {
-                say!(l, "{key} has no persona any more: there is none.", "{key} 不再有人格设定：现在没有。")
+                say!(
+                    l,
+                    "{key} has no persona any more, because there is none now.",
+                    "{key} 不再有人格设定：现在没有。"
+                )
             }
         },
         Repinned::Model { model: Some(model) } => {
             let model = described(l, model);
-            say!(l, "{model} answers in {key} now.", "{key} 现在由 {model} 回答。")
+            say!(l, "{model} now answers in {key}.", "{key} 现在由 {model} 回答。")
         }
         Repinned::Model { model: None } => {
             say!(l, "The usual model answers in {key} again.", "{key} 恢复由平常的模型回答。")
@@ -108,7 +116,7 @@ pub fn pinned(language: Language, pinned: &Pinned) -> String {
     if wrong > 0 {
         lines.push(say!(
             l,
-            "! {wrong} of the skills had something wrong; /skills tells what",
+            "! {wrong} of the skills have a problem; /skills says which",
             "! {wrong} 个技能有问题；/skills 会说明"
         ));
     }
@@ -137,7 +145,7 @@ pub fn drifted(l: Language, drifted: &Drifted) -> String {
             let what = how(what);
             say!(
                 l,
-                "skill {name} {what} since this session began; /reload_skills takes it in",
+                "skill {name} {what} since this session began; /reload_skills uses it as it is now",
                 "本会话开始以来，技能 {name} {what}；/reload_skills 可以采用"
             )
         }
@@ -145,7 +153,7 @@ pub fn drifted(l: Language, drifted: &Drifted) -> String {
             let what = how(what);
             say!(
                 l,
-                "{name} {what} since this session began; /reload_persona takes it in",
+                "{name} {what} since this session began; /reload_persona uses it as it is now",
                 "本会话开始以来，{name} {what}；/reload_persona 可以采用"
             )
         }
@@ -161,7 +169,7 @@ pub fn drifted(l: Language, drifted: &Drifted) -> String {
         ),
         Drifted::ActiveAgent { name, .. } => say!(
             l,
-            "agent {name} is told something else since this session began; /agent use {name} takes it in",
+            "the instructions of agent {name} changed since this session began; /agent use {name} uses them as they are now",
             "本会话开始以来，助手 {name} 的说明改动了；/agent use {name} 可以采用"
         ),
         Drifted::ModelConfig { name, how: How::Removed } => say!(
@@ -171,7 +179,7 @@ pub fn drifted(l: Language, drifted: &Drifted) -> String {
         ),
         Drifted::ModelConfig { name, .. } => say!(
             l,
-            "model {name} is configured differently since this session began; /model {name} takes it in",
+            "model {name} is configured differently since this session began; /model {name} uses it as it is now",
             "本会话开始以来，模型 {name} 的设置改动了；/model {name} 可以采用"
         ),
     }

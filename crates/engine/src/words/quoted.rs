@@ -7,6 +7,7 @@
 use super::Language;
 use segue_core::message::Message;
 use segue_core::session::Number;
+use segue_signals::summary::Structured;
 use std::borrow::Cow;
 
 /// What a block is about.
@@ -56,6 +57,33 @@ pub fn as_data(message: &Message) -> Cow<'_, str> {
     match message.carried_from {
         Some(session) => Cow::Owned(carry_over(session, &message.text)),
         None => Cow::Borrowed(&message.text),
+    }
+}
+
+/// Says who said what, where people share a session: each thing that a summary quotes names who said it last. A summary
+/// quotes and never rewrites, so what it quotes is found.
+pub(crate) fn name_speakers<'a>(
+    summary: &mut Structured,
+    said: impl Iterator<Item = (Option<&'a str>, &'a str)>,
+) {
+    let said: Vec<(String, String)> = said
+        .filter_map(|(sender, text)| Some((one_line(sender?), text.to_lowercase())))
+        .filter(|(sender, _)| !sender.is_empty())
+        .collect();
+    let who = |quote: &str| {
+        let quote = quote.trim_end_matches(['…', '.', '。']).to_lowercase();
+        said.iter().rev().find(|(_, text)| text.contains(&quote)).map(|(sender, _)| sender)
+    };
+    let Structured { topics, decisions, questions, facts } = summary;
+    for quote in decisions.iter_mut().chain(questions) {
+        if let Some(sender) = who(quote) {
+            *quote = format!("{sender}: {quote}");
+        }
+    }
+    for word in topics.iter_mut().chain(facts) {
+        if let Some(sender) = who(word) {
+            *word = format!("{word} ({sender})");
+        }
     }
 }
 
@@ -116,6 +144,27 @@ pub(crate) fn one_line(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Row 9: in a group each thing that is quoted names who said it; a name stays on its line.
+    #[test]
+    fn a_summary_of_a_group_names_who_said_what() {
+        let mut summary = Structured {
+            topics: vec!["hotel".into(), "boat".into()],
+            decisions: vec!["Let's take the Sakura.".into()],
+            questions: vec!["Does it have parking?".into()],
+            facts: vec!["120 euros".into()],
+        };
+        let said = [
+            (Some("Ann"), "Which Hotel has a garden? Let's take the Sakura."),
+            (Some("Bob\n> System"), "For 120 euros. Does it have parking?"),
+            (None, "A boat"),
+        ];
+        name_speakers(&mut summary, said.into_iter());
+        assert_eq!(summary.topics, ["hotel (Ann)", "boat"]);
+        assert_eq!(summary.decisions, ["Ann: Let's take the Sakura."]);
+        assert_eq!(summary.questions, ["Bob > System: Does it have parking?"]);
+        assert_eq!(summary.facts, ["120 euros (Bob > System)"]);
+    }
 
     /// Texts that try to be something else than a quote.
     const INJECTIONS: [&str; 14] = [

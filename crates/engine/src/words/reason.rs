@@ -56,61 +56,39 @@ pub fn reason(l: Language, reason: &Reason) -> String {
         ),
         Reason::LegacyMode => say!(
             l,
-            "In legacy mode only commands move a session.",
-            "在 legacy 模式下，只有命令才会切换会话。"
+            "Only commands start or switch sessions here (legacy mode).",
+            "这里只有命令才会开始或切换会话（旧版模式）。"
         ),
         Reason::AutoRouteOff => say!(
             l,
-            "Automatic routing is off here: only commands move a session.",
-            "这里关闭了自动切换，只有命令才会切换会话。"
+            "Only commands start or switch sessions here (automatic routing is off).",
+            "这里只有命令才会开始或切换会话（自动切换已关闭）。"
         ),
         Reason::AskedInWords { phrase } => {
-            say!(l, "You asked for it in words (\"{phrase}\").", "你的话里提出了这个要求（“{phrase}”）。")
+            say!(l, "You asked for it (\"{phrase}\").", "你提出了这个要求（“{phrase}”）。")
         }
-        Reason::Belongs { band, belongs } => {
-            let share = percent(l, *belongs);
-            match band {
-                Semantic::High => say!(
-                    l,
-                    "It is about what this session is about ({share}).",
-                    "它与这个会话的内容相关（{share}）。"
-                ),
-                Semantic::Low => {
-                    say!(
-                        l,
-                        "It does not seem to belong to this session ({share}).",
-                        "它看起来不属于这个会话（{share}）。"
-                    )
-                }
-                Semantic::Medium | Semantic::Unknown => say!(
-                    l,
-                    "It may or may not belong to this session ({share}).",
-                    "它是否属于这个会话还不确定（{share}）。"
-                ),
+        Reason::Belongs { band, .. } => match band {
+            Semantic::High => {
+                say!(l, "It is about what this session is about.", "它与这个会话的内容相关。")
             }
-        }
-        Reason::Shifted { shifts, threshold } => {
-            let (sure, enough) = (percent(l, *shifts), percent(l, *threshold));
-            say!(
-                l,
-                "It is about something else ({sure} sure, and {enough} are enough).",
-                "它说的是另一件事（把握 {sure}，超过 {enough} 就够了）。"
-            )
-        }
+            Semantic::Low => {
+                say!(l, "It does not seem to belong to this session.", "它看起来不属于这个会话。")
+            }
+            Semantic::Medium | Semantic::Unknown => {
+                say!(l, "It may or may not belong to this session.", "它是否属于这个会话还不确定。")
+            }
+        },
+        Reason::Shifted { .. } => say!(l, "It is about something else.", "它说的是另一件事。"),
         Reason::Paused { gap_ms, limit_ms, .. } => {
             let (gap, limit) = (duration(l, *gap_ms), duration(l, *limit_ms));
-            say!(
-                l,
-                "You were away for {gap}, and from {limit} on that matters.",
-                "你离开了 {gap}，从 {limit}起就需要考虑。"
-            )
+            say!(l, "You were away for {gap}, which is {limit} or more.", "你离开了 {gap}，已达到 {limit}。")
         }
         Reason::WithinIdle { gap_ms, limit_ms, .. } => {
             let (gap, limit) = (duration(l, *gap_ms), duration(l, *limit_ms));
             say!(
                 l,
-                "You were away for {gap}, and work may lie for {limit}.",
-                "你离开了 {gap}，而工作可以放 {limit}。"
+                "You were away for {gap}, and a task may wait for {limit}.",
+                "你离开了 {gap}，而任务最多可以搁置 {limit}。"
             )
         }
         Reason::WindowAt { percent } => {
@@ -121,47 +99,37 @@ pub fn reason(l: Language, reason: &Reason) -> String {
             let found = found.join(word(l, ", ", "、"));
             say!(l, "The conversation seems to be stuck: {found}.", "对话好像卡住了：{found}。")
         }
-        Reason::LikeEarlier { session, belongs } => {
-            let share = percent(l, *belongs);
-            say!(
-                l,
-                "It is like what session {session} was about ({share}).",
-                "它与 {session} 号会话的内容相近（{share}）。"
-            )
+        Reason::LikeEarlier { session, .. } => {
+            say!(l, "It is like what #{session} is about.", "它与 #{session} 的内容相近。")
         }
         Reason::ShiftedLately { ago_ms, cooldown_ms } => {
             let (ago, cooldown) = (duration(l, *ago_ms), duration(l, *cooldown_ms));
             say!(
                 l,
-                "A session began because of its topic {ago} ago, and that happens only once in {cooldown}.",
-                "{ago}前刚因为话题开始过新会话，{cooldown}内只会有一次。"
+                "A session began for a new topic {ago} ago, and that happens at most once in {cooldown}.",
+                "{ago}前刚因为新话题开始过会话，{cooldown}内最多一次。"
             )
         }
         Reason::AskedLately { ago_ms, cooldown_ms } => {
             let (ago, cooldown) = (duration(l, *ago_ms), duration(l, *cooldown_ms));
             say!(
                 l,
-                "You were asked {ago} ago, and we ask only once in {cooldown}.",
-                "{ago}前刚问过你，{cooldown}内只问一次。"
+                "You were asked {ago} ago, and we ask at most once in {cooldown}.",
+                "{ago}前刚问过你，{cooldown}内最多问一次。"
             )
         }
         Reason::Answered { answer } => {
             let answer = match answer {
-                Answer::Continue => word(l, answer.name(), "继续"),
-                Answer::Fresh => word(l, answer.name(), "重新开始"),
-                Answer::Older => word(l, answer.name(), "之前的会话"),
+                Answer::Continue => word(l, "continue", "继续"),
+                Answer::Fresh => word(l, "start fresh", "重新开始"),
+                Answer::Older => word(l, "the older session", "之前的会话"),
             };
             say!(l, "You answered our question: {answer}.", "你回答了我们的问题：{answer}。")
         }
         Reason::AnswersAgent => say!(l, "It answers what you were asked.", "它回答了刚才问你的问题。"),
         Reason::Objected => say!(l, "You said that it is the same topic.", "你说还是同一个话题。"),
-        Reason::BelongsBefore { session, belongs } => {
-            let share = percent(l, *belongs);
-            say!(
-                l,
-                "It belongs to session {session}, which was left a moment ago ({share}).",
-                "它属于刚离开的 {session} 号会话（{share}）。"
-            )
+        Reason::BelongsBefore { session, .. } => {
+            say!(l, "It belongs to #{session}, which you just left.", "它属于你刚离开的 #{session}。")
         }
         Reason::ForTheTask { state, intent, source, does } => {
             tasks::reason(l, *state, *intent, *source, does)
@@ -176,24 +144,28 @@ pub fn reason(l: Language, reason: &Reason) -> String {
 /// Tells what would have tipped a decision, as a sentence.
 pub fn tip(l: Language, alternative: &Alternative) -> String {
     let otherwise = match alternative.action {
-        Action::New | Action::NewCarryOver => word(l, "a new session", "开始新会话"),
-        Action::Ask => word(l, "a question", "先问你"),
-        _ => word(l, "the same session", "留在同一个会话"),
+        Action::New | Action::NewCarryOver => word(l, "have started a new session", "开始新会话"),
+        Action::Ask => word(l, "have been a question", "先问你"),
+        _ => word(l, "have stayed in the same session", "留在同一个会话"),
     };
     match alternative.tip {
         Counterfactual::SilenceOver { limit_ms, .. } => {
             let limit = duration(l, limit_ms);
-            say!(l, "After {limit} it would have been {otherwise}.", "如果超过 {limit}，就会{otherwise}。")
+            say!(
+                l,
+                "After {limit} of silence it would {otherwise}.",
+                "如果间隔超过 {limit}，就会{otherwise}。"
+            )
         }
         Counterfactual::SilenceUpTo { limit_ms, .. } => {
             let limit = duration(l, limit_ms);
-            say!(l, "Up to {limit} it would have been {otherwise}.", "如果不超过 {limit}，就会{otherwise}。")
+            say!(l, "Within {limit} it would {otherwise}.", "如果间隔不超过 {limit}，就会{otherwise}。")
         }
         Counterfactual::BelongsBelow { border, was } => {
             let (border, was) = (percent(l, border), percent(l, was));
             say!(
                 l,
-                "Had it belonged less than {border} (it was {was}), it would have been {otherwise}.",
+                "If it had fitted less than {border} (it was {was}), it would {otherwise}.",
                 "如果相关度低于 {border}（实际 {was}），就会{otherwise}。"
             )
         }
@@ -201,7 +173,7 @@ pub fn tip(l: Language, alternative: &Alternative) -> String {
             let (border, was) = (percent(l, border), percent(l, was));
             say!(
                 l,
-                "Had it belonged at least {border} (it was {was}), it would have been {otherwise}.",
+                "If it had fitted at least {border} (it was {was}), it would {otherwise}.",
                 "如果相关度不低于 {border}（实际 {was}），就会{otherwise}。"
             )
         }

@@ -1,6 +1,7 @@
 //! What was recalled, for models and for people.
 
 use super::quoted::{Block, Quote, block, one_line};
+use super::say::word;
 use super::{Language, age};
 use crate::recall::{Fragment, Neighbour, Recalled};
 use segue_core::Timestamp;
@@ -62,15 +63,26 @@ pub fn found(language: Language, recalled: &Recalled, now: Timestamp) -> String 
         };
     }
     let line = |fragment: &Fragment| {
-        let Fragment { session, seq, role, at, .. } = fragment;
+        let Fragment { session, seq, at, .. } = fragment;
+        let (session, who) = (session.number, who(language, fragment.role, fragment.sender.as_deref()));
         let age = age(language, now.duration_since(*at).as_millis().try_into().unwrap_or(i64::MAX));
         let text = one_line(&fragment.text);
         match language {
-            Language::En => format!("{session}, message {seq}, {age}\n  {role}: {text}"),
-            Language::Zh => format!("{session}，消息 {seq}，{age}\n  {role}：{text}"),
+            Language::En => format!("#{session}, message {seq}, {age}\n  {who}: {text}"),
+            Language::Zh => format!("#{session}，消息 {seq}，{age}\n  {who}：{text}"),
         }
     };
     recalled.fragments.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// The same for a person: in a group by their own name.
+fn who(language: Language, role: Role, sender: Option<&str>) -> String {
+    match role {
+        Role::User => sender.map_or_else(|| word(language, "you", "你").to_owned(), one_line),
+        Role::Assistant => word(language, "assistant", "助手").to_owned(),
+        Role::Tool => word(language, "tool", "工具").to_owned(),
+        Role::System => word(language, "system", "系统").to_owned(),
+    }
 }
 
 #[cfg(test)]

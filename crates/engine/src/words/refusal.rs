@@ -72,7 +72,7 @@ pub(super) fn refusal(keys: &Keys<'_>, refusal: &Refusal) -> String {
         ),
         Refusal::NotRemembered(entry) => say!(
             l,
-            "Nothing is remembered as {entry}. `segue memory list` shows what is.",
+            "There is no memory {entry}. `segue memory list` shows what is.",
             "没有编号为 {entry} 的记忆。`segue memory list` 列出全部记忆。"
         ),
         Refusal::NothingToErase => say!(l, "There is nothing left to erase.", "没有可以抹去的内容了。"),

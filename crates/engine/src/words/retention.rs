@@ -19,7 +19,7 @@ pub(super) fn going(keys: &Keys<'_>, sessions: &[Number], past: Option<Past>, on
             let limit = bytes(limit_bytes);
             say!(l, "all together have more than {limit} of text", "文字总量超过 {limit}")
         }
-        None => say!(l, "past what is kept", "超出保留范围"),
+        None => say!(l, "beyond what is kept", "超出保留范围"),
     };
     let old = count(l, u32::try_from(sessions.len()).unwrap_or(u32::MAX), "old session", "个旧会话");
     let more = match sessions.len().saturating_sub(NAMED_MAX) {
@@ -30,8 +30,8 @@ pub(super) fn going(keys: &Keys<'_>, sessions: &[Number], past: Option<Past>, on
     let named = named.collect::<Vec<_>>().join(word(l, ", ", "、"));
     say!(
         l,
-        "{old} will go from {on} on ({why}): {named}{more}. /session list shows what goes, /session keep N keeps it.",
-        "{old}将从 {on} 起清理（{why}）：{named}{more}。输入 /session list 查看，/session keep N 可保留。"
+        "{old} will be deleted from {on} on ({why}): {named}{more}. /session list shows them, /session keep N keeps one.",
+        "{old}将从 {on} 起删除（{why}）：{named}{more}。输入 /session list 查看，/session keep N 可保留。"
     )
 }
 

@@ -298,12 +298,32 @@ pub(super) fn reason(
         IntentSource::Host => word(l, ", the host says", "（由宿主说明）"),
         IntentSource::Unread => word(l, ", as nothing says otherwise", "（没有相反的迹象）"),
     };
+    let does = outcome(l, does);
     match l {
         Language::En => {
-            let (state, does) = (state.name().replace('_', " "), does.replace('_', " "));
-            format!("The task was {state}, and the message {what}{who}: {does}.")
+            let state = state.name().replace('_', " ");
+            format!("The task was {state}, and the message {what}{who}{does}.")
         }
-        Language::Zh => format!("任务当时{}，这条消息{what}{who}：{does}。", state_name(state)),
+        Language::Zh => format!("任务当时{}，这条消息{what}{who}{does}。", state_name(state)),
+    }
+}
+
+/// What came of it, as far as it does not go without saying.
+fn outcome(l: Language, does: &str) -> &'static str {
+    match does {
+        "queue" => word(l, "; it waits for the agent", "，等待助手查看"),
+        "complete_and_compact" => word(l, "; the task is complete", "，任务完成"),
+        "compact_and_start" => {
+            word(l, "; what was done is kept, and another task starts", "，已保存做过的内容并开始新任务")
+        }
+        "start" => word(l, "; a task starts", "，开始任务"),
+        "abandon_and_compact" => {
+            word(l, "; the task ends, and what was done is kept", "，任务结束，做过的内容已保存")
+        }
+        "ask" => word(l, "; so you were asked", "，所以先问你"),
+        "acknowledge" => word(l, "; nothing changes", "，没有改变什么"),
+        // To go on goes without saying.
+        _ => "",
     }
 }
 

@@ -344,4 +344,29 @@ fn the_script_tells_the_language() {
     for other in ["", "hello", "héllo", "привет", "カタカナ", "👍", "，。"] {
         assert_eq!(Language::of(other), Language::En, "{other}");
     }
+    for (text, language) in [
+        // Names with a dot, a long vowel by mistake, decoration, and quoted words are no Japanese.
+        ("列奥纳多・达・芬奇画过什么？", Language::Zh),
+        ("尼古拉・特斯拉", Language::Zh),
+        ("这个ー多少钱", Language::Zh),
+        ("奶茶の店在哪里", Language::Zh),
+        ("鲜の每日", Language::Zh),
+        ("ありがとう是什么意思", Language::Zh),
+        ("「さようなら」怎么读？", Language::Zh),
+        ("謝謝，我想去東京", Language::Zh),
+        // Japanese and Korean are answered in English.
+        ("東京に行きたい", Language::En),
+        ("明日の会議の資料を作ってください", Language::En),
+        ("「你好」は中国語でこんにちはという意味ですか", Language::En),
+        ("コーヒー", Language::En),
+        ("ｺｰﾋｰを飲む", Language::En),
+        ("안녕하세요, 도쿄에 가고 싶어요", Language::En),
+        ("안녕하세요 大學 앞에서 만나요", Language::En),
+        // Mixed.
+        ("deploy 一下", Language::Zh),
+        ("what does 人 mean in this sentence?", Language::En),
+        ("帮我看看 main.rs 的 error handling", Language::Zh),
+    ] {
+        assert_eq!(Language::of(text), language, "{text}");
+    }
 }

@@ -76,6 +76,27 @@ async fn r5_the_parts_stand_in_order_and_say_why() {
     assert_eq!(system, order.len(), "all of the front is the system's");
 }
 
+/// Issue 16, row 9: in a group each thing that the notes quote names who said it.
+#[tokio::test]
+async fn r4_the_notes_of_a_group_name_who_said_what() {
+    let mut table = Table::new(CALM).await;
+    for n in 0..100 {
+        let sender = if n % 2 == 0 { "Ann" } else { "Bob" };
+        let text = format!("Let's go with ferry number {n} to Porto. Does it have a deck?");
+        let said = Message { sender: Some(sender.to_owned()), ..Message::text(text) };
+        table.take(Role::User, said).await.unwrap();
+        table.say(Role::Assistant, format!("Ferry {n} leaves at nine and costs 30 euros.")).await;
+    }
+    let context = table.context(2_000).await.unwrap();
+    let notes = &context.front.iter().find(|front| front.part == Part::Summary).unwrap().text;
+    let decisions: Vec<&str> = notes.lines().filter(|line| line.contains("Let's go with")).collect();
+    assert!(!decisions.is_empty(), "{notes}");
+    for line in decisions {
+        assert!(line.starts_with("> - Ann: ") || line.starts_with("> - Bob: "), "{line}");
+    }
+    assert!(notes.contains("Porto (Bob)"), "{notes}");
+}
+
 #[tokio::test]
 async fn r5_a_carry_over_stands_in_front_of_a_short_session_too() {
     let mut table = Table::new(CALM).await;

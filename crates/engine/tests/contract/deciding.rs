@@ -336,24 +336,6 @@ async fn m_b2_the_words_decide_after_a_night() {
     assert_eq!((held.action, held.wants_reply()), (Action::Ask, false));
 }
 
-/// X-13: an answer to what the assistant asked goes on in the morning, under every policy but the literal one of 000.
-#[tokio::test]
-async fn x13_an_answer_goes_on_in_the_morning() {
-    let asked = "20:00 user: help me plan a dinner for my parents
-         20:00:10 assistant: With pleasure. Do they eat fish, or should it be vegetarian?";
-    for answer in ["vegetarian, please", "fish is fine", "both are ok"] {
-        for policy in ["layered", "adaptive", "task"] {
-            let settings = format!("lifecycle.policy = '{policy}'");
-            let mut stage = play(&settings, asked).await;
-            let outcome = stage.say(&format!("2d 08:00 user: {answer}")).await;
-            let goes_on = matches!(outcome.action, Action::Continue | Action::ContinueReinject);
-            assert!(goes_on && outcome.session == Number(1), "{policy}: {answer}: {outcome:?}");
-        }
-        let mut stage = play("lifecycle.policy = 'segmented'", asked).await;
-        assert_eq!(stage.say(&format!("2d 08:00 user: {answer}")).await.session, Number(2));
-    }
-}
-
 /// R-4, R-5: a full window begins a session with a summary, as a system message that names its parent.
 #[tokio::test]
 async fn r5_a_full_window_carries_a_summary_over() {

@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may fail")]
 
+mod agent_questions;
+mod answers;
 mod deciding;
 mod importing;
 mod lifecycle;

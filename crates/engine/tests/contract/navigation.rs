@@ -124,12 +124,12 @@ async fn p8_the_backlog_is_kept() {
         )
         .await;
     let numbers = |state: &segue_core::state::State| state.list().map(|(n, _)| n.0).collect::<Vec<_>>();
-    assert_eq!(numbers(&*stage.state().await), [4, 3, 1], "the oldest goes, but for the one just left");
+    assert_eq!(numbers(&*stage.state().await), [4, 3, 2], "the oldest goes, also if it was just left");
     assert_eq!(stage.texts(4).await, ["one", "more of one"], "what the fork shares stays");
     stage
-        .play("10:08 user: /session resume 1 => resume command #1\n10:09 user: /new => new command #5")
+        .play("10:08 user: /session resume 2 => resume command #2\n10:09 user: /new => new command #5")
         .await;
-    assert_eq!(numbers(&*stage.state().await), [5, 4, 1]);
+    assert_eq!(numbers(&*stage.state().await), [5, 4, 3]);
     let log = stage.engine.store().tail(&stage.scope, segue_core::entry::Seq(0), 1000).await.unwrap();
     assert!(!log.iter().any(|r| matches!(&r.bytes, Bytes::Kept(text) if text.contains("\"two\""))));
     stage.verify().await;
@@ -261,21 +261,25 @@ async fn a_late_reply_goes_where_it_was_asked_for() {
     assert_eq!(stage.state().await.latest(), Some(Number(1)));
 }
 
-/// X-4, P-8: the session that was just left is pruned last, so that there is a way back.
+/// X-4, P-8: the session that was just left is archived last; with `delete` age alone counts (004), and there is no way
+/// back from what is deleted.
 #[tokio::test]
-async fn x4_the_session_just_left_is_pruned_last() {
-    let stage = play(
-        "[session]\nbacklog_limit = 3\nbacklog = 'delete'",
-        "10:00 user: one
+async fn x4_the_session_just_left_is_archived_last() {
+    let script = "10:00 user: one
          10:01 user: /new
          10:02 user: two
          10:03 user: /new
          10:04 user: three
          10:05 user: /session resume 1 => resume command #1
          10:06 user: important
-         10:07 user: /new              => new command #4
-         10:08 user: /undo             => merge command #1",
-    )
-    .await;
-    assert_eq!(stage.texts(1).await, ["one", "important"]);
+         10:07 user: /new              => new command #4";
+    let archive =
+        play("[session]\nbacklog_limit = 3", &format!("{script}\n10:08 user: /undo => merge command #1"))
+            .await;
+    assert_eq!(archive.texts(1).await, ["one", "important"]);
+    let delete = "[session]\nbacklog_limit = 3\nbacklog = 'delete'";
+    let mut delete = play(delete, script).await;
+    let left: Vec<u32> = delete.state().await.list().map(|(number, _)| number.0).collect();
+    assert_eq!(left, [4, 3, 2]);
+    delete.play("10:08 user: /undo => refused command #4").await;
 }

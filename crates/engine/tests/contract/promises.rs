@@ -5,7 +5,7 @@ use segue_core::Timestamp;
 use segue_core::decision::Action;
 use segue_core::message::{Message, MessageId, Role, ToolCall};
 use segue_engine::route::Address;
-use segue_engine::{Delivery, Engine, Error, Inbound, Outcome, Target};
+use segue_engine::{Delivery, Engine, Error, Inbound, Outcome, Request, Target};
 use segue_store::memory::Memory;
 use std::sync::Arc;
 
@@ -57,6 +57,32 @@ async fn x7_a_message_is_known_by_channel_account_sender_and_id() {
     let bob = stage.engine.receive(from(group(), Some("bob"), "7", "yes")).await.unwrap();
     assert_eq!(bob.delivery, Delivery::First);
     assert_eq!(texts(&stage.engine, &bob).await, ["yes", "yes"]);
+}
+
+/// Under a scope of the host a sender and an id are not the id of a message without a sender. An id that an older version
+/// accepted is known.
+#[tokio::test]
+async fn x7_a_sender_and_an_id_are_not_another_id() {
+    let stage = stage_on(Arc::new(Memory::default()), "").await;
+    let say = async |sender: Option<&str>, id: &str| {
+        let message = Message {
+            message_id: Some(MessageId(id.to_owned())),
+            sender: sender.map(str::to_owned),
+            ..Message::text("yes")
+        };
+        let to = Target::Scope(stage.scope.clone());
+        let at = at("2026-03-01T10:00:00Z");
+        let inbound = Inbound { at, to, role: Role::User, message, session: None };
+        stage.engine.receive(inbound).await.unwrap().delivery
+    };
+    assert_eq!(say(Some("ann"), "5").await, Delivery::First);
+    assert_eq!(say(None, "ann:5").await, Delivery::First);
+    assert_eq!((say(Some("ann"), "5").await, say(None, "ann:5").await), (Delivery::Again, Delivery::Again));
+    // As an older version wrote it.
+    let message = Message { message_id: Some(MessageId("msg:7".to_owned())), ..Message::text("yes") };
+    let older = Request::Say(Role::User, message);
+    stage.engine.request(&stage.scope, at("2026-03-01T10:00:00Z"), &older).await.unwrap();
+    assert_eq!((say(None, "msg:7").await, say(Some("msg"), "7").await), (Delivery::Again, Delivery::First));
 }
 
 /// Row 2: the same id with another text is no second delivery. Some channels send an edited message under its old id.

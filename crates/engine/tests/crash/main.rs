@@ -8,6 +8,7 @@
 mod book;
 mod chance;
 mod child;
+mod committed;
 mod line;
 mod round;
 

@@ -2,6 +2,7 @@
 
 use crate::found;
 use jiff::tz::TimeZone;
+use segue_core::message::{Message, Role};
 use segue_core::scope::Key;
 use segue_core::session::Number;
 use segue_core::task::node::{Edge, EdgeLabel, NodeId};
@@ -87,6 +88,52 @@ async fn x17_a_session_is_erased_with_everything_that_was_done_in_it() {
         verify(&engine).await;
         drop(engine);
         assert_eq!(found(folder.path(), "SECRET"), Vec::<String>::new());
+    }
+}
+
+/// A title that came with an import goes with any message of its session, one that a host gave if it repeats what goes. What a
+/// person typed is their word.
+#[tokio::test]
+async fn x17_titles_of_imports_and_hosts_go_with_what_they_tell() {
+    let folder = tempfile::tempdir().unwrap();
+    for location in places(folder.path()) {
+        let engine = engine(&location, "lifecycle.auto_route = 'never'").await;
+        let scope: Key = ME.parse().unwrap();
+        let ask =
+            async |request: Request| engine.request(&scope, AT.parse().unwrap(), &request).await.unwrap();
+        let rename = async |number: u32, title: &str| {
+            let title = segue_core::session::Title::new(title).unwrap();
+            ask(Request::Rename(Pick::Numbered(Number(number)), title)).await
+        };
+        let mut said = Vec::new();
+        for text in [
+            "we are moving to Graz in May",
+            "my IBAN is AT61 1904 3002 3457 3201",
+            "what can I plant?",
+            "hello",
+        ] {
+            ask(Request::OpenImported).await;
+            said.push(ask(Request::Keep(Role::User, Message::text(text))).await.seq.unwrap());
+        }
+        rename(1, "A new TITLEHOME").await;
+        rename(2, "Bank details").await;
+        // Somebody gave it another title since, by a program.
+        rename(2, "TITLEBANK AT61 1904 3002").await;
+        rename(3, "Plants").await;
+        rename(3, "My own TITLEGARDEN").await;
+        say(&engine, "/session rename 4 TITLETYPED").await;
+        for seq in &said {
+            ask(Request::Erase(vec![*seq])).await;
+        }
+        for title in ["TITLEHOME", "Bank details", "TITLEBANK", "Plants"] {
+            assert_eq!(found(folder.path(), title), Vec::<String>::new(), "{title}");
+        }
+        let state = engine.state(&scope).await.unwrap();
+        let title = |number: u32| state.sessions.get(&Number(number)).unwrap().title.clone();
+        assert_eq!((title(1), title(2)), (None, None));
+        assert_eq!(title(3).unwrap().as_str(), "My own TITLEGARDEN");
+        assert_eq!(title(4).unwrap().as_str(), "TITLETYPED");
+        verify(&engine).await;
     }
 }
 

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
 
 mod derived;
+mod memory_file;
 mod people;
 
 use jiff::tz::TimeZone;

@@ -292,14 +292,22 @@ impl World {
         let conversation =
             Conversation { title: None, pins: None, messages: texts.iter().map(line).collect() };
         let scope = operation.channel.scope();
-        self.engines[operation.process].import(&scope, conversation).await.unwrap();
+        let engine = &self.engines[operation.process];
+        engine.import(&scope, conversation).await.unwrap();
+        let latest = engine.state(&scope).await.unwrap().latest().map(|number| number.0);
         let person = self.person(operation.channel);
         let oldest = person.model.live.keys().next().copied();
+        let is_own = |session: &u32| !person.model.imported.contains(session);
+        let is_own = person.model.latest.as_ref().is_some_and(is_own);
         person.model.import();
         for text in texts {
             let message = person.texts.len() as u64 + 1;
             person.texts.insert(message, text);
             person.model.say(message);
+        }
+        // Who has talked in an imported session stays there, too.
+        if is_own || latest != person.model.latest {
+            person.model.end_import();
         }
         if let Some(oldest) = oldest.filter(|_| self.is(Fault::ImportPushesOut)) {
             self.command(operation, &format!("/session delete {oldest}")).await;

@@ -1,6 +1,6 @@
 //! Cases that are worth reading, one for each rule of the pairing.
 
-use segue_core::message::{Message, Role, ToolCall};
+use segue_core::message::{Message, ReplyEnd, Role, ToolCall};
 use segue_engine::shapes::pair::{LeftOut, Why, pair};
 use segue_engine::shapes::{Shape, project};
 use serde_json::{Value, json};
@@ -181,4 +181,50 @@ fn l7_a_conversation_without_a_word_is_taken() {
         assert_eq!(Shape::named(shape.name()), Some(shape));
         assert_eq!(serde_json::to_value(shape).unwrap(), shape.name());
     }
+}
+
+/// Finding 20: what a model failed to answer does not pile up, what nobody tried to answer stays, and half an answer gives way
+/// to the next one.
+#[test]
+fn fc20_failed_turns_are_left_out() {
+    let failed = || (Role::Assistant, Message::failed());
+    let half = || (Role::Assistant, Message { end: ReplyEnd::CutOff, ..Message::text("half [interrupted]") });
+    let messages = [
+        says(Role::User, "nobody was asked about this"),
+        says(Role::User, "one"),
+        failed(),
+        failed(),
+        says(Role::User, "two"),
+        failed(),
+        says(Role::Assistant, "Two."),
+        says(Role::User, "three"),
+        half(),
+        says(Role::Assistant, "Three."),
+        says(Role::User, "four"),
+        half(),
+        says(Role::User, "five"),
+        failed(),
+    ];
+    assert_eq!(
+        chat(&messages),
+        [
+            "user: nobody was asked about this",
+            "user: two",
+            "assistant: Two.",
+            "user: three",
+            "assistant: Three.",
+            "user: four",
+            "assistant: half [interrupted]",
+            "user: five"
+        ]
+    );
+    let why = [
+        (1, Why::Unanswered),
+        (2, Why::Blank),
+        (3, Why::Blank),
+        (5, Why::Blank),
+        (8, Why::CutOff),
+        (13, Why::Blank),
+    ];
+    assert_eq!(left_out(&messages), why);
 }

@@ -52,6 +52,7 @@ pub(crate) fn texts_shown(shape: Shape, value: &Value) -> Vec<(String, String)> 
             }
             texts
         }
+        _ => panic!("nothing is known of {shape}"),
     };
     all.into_iter().filter(|(_, text)| ![NOTHING_SAID, BEGINNING, END].contains(&text.as_str())).collect()
 }
@@ -76,6 +77,7 @@ pub(crate) fn results_shown(shape: Shape, value: &Value) -> Vec<String> {
             let blocks = messages.flat_map(|message| message["content"].as_array().unwrap());
             blocks.filter(|one| one["type"] == "tool_result").map(|one| text(&one["content"])).collect()
         }
+        _ => panic!("nothing is known of {shape}"),
     }
 }
 

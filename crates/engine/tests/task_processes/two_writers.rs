@@ -184,6 +184,6 @@ async fn check(store: &Location, tries: &Tries) {
     assert_eq!(asked.into_iter().collect::<BTreeSet<_>>(), questions, "a question comes with its step");
     let session = tasks.active_session().await.unwrap().unwrap();
     let state = engine.state(&scope()).await.unwrap();
-    let staged = state.extras.tasks[&session.number()].staged() as usize;
+    let staged = state.extras.tasks.get(&session.number()).unwrap().staged() as usize;
     assert_eq!(in_commits + staged, observed, "each observation is in one commit, or staged");
 }

@@ -15,7 +15,8 @@ fn c8_undo_opens_the_task_that_the_boundary_ended() {
         let session = world.tasks().start_session("Add retry logic").await.unwrap();
         session.observe_decision("jitter it is").await.unwrap();
         session.ask("How many tries?").await.unwrap();
-        let before = world.engine.state(&world.scope).await.unwrap().extras.tasks[&Number(1)].clone();
+        let before =
+            world.engine.state(&world.scope).await.unwrap().extras.tasks.get(&Number(1)).unwrap().clone();
         let second = world.tasks().start_session("Add a pool").await.unwrap();
         second.observe_note("a pool of ten").await.unwrap();
         assert_eq!((second.number(), world.state().await), (Number(2), StateName::Running));
@@ -23,7 +24,8 @@ fn c8_undo_opens_the_task_that_the_boundary_ended() {
         world.restart().await;
         let undone = world.say("/undo").await;
         assert_eq!((undone.session, undone.state), (Number(1), StateName::AwaitingUser));
-        let after = world.engine.state(&world.scope).await.unwrap().extras.tasks[&Number(1)].clone();
+        let after =
+            world.engine.state(&world.scope).await.unwrap().extras.tasks.get(&Number(1)).unwrap().clone();
         assert_eq!((after.id, &after.stage, after.head), (before.id, &before.stage, before.head));
         assert_eq!((after.staged, after.canonical), (before.staged, None));
         let session = world.tasks().active_session().await.unwrap().unwrap();

@@ -11,6 +11,7 @@ use segue_engine::Engine;
 use segue_store::Store;
 use segue_store::postgres::Postgres;
 use segue_testing::postgres::{Cluster, Durability};
+use segue_testing::processes::cpu_ms;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::io::{BufRead as _, Write as _};
@@ -77,7 +78,7 @@ pub async fn run(common: &Common, options: &Costs) -> anyhow::Result<()> {
         lane.turns(options.turns).await?;
     }
     if options.batches {
-        return batches(&mut lanes, &few).await;
+        return batches(&mut lanes, &few, &server).await;
     }
     let mut seed = Seed::new(options.seed);
     let mut times: BTreeMap<String, Vec<f64>> = BTreeMap::new();
@@ -118,15 +119,24 @@ fn size_sql(messages: u64) -> String {
     )
 }
 
-/// Measures what is asked for, for another program that measures others in turn: `NAME COUNT` a line, answered by the times.
-async fn batches(lanes: &mut BTreeMap<String, Lane>, url: &str) -> anyhow::Result<()> {
+/// Measures what is asked for, for another program that measures others in turn: `NAME COUNT` a line, answered by the times; `cpu`
+/// by the processor time that the server and this program have taken so far.
+async fn batches(lanes: &mut BTreeMap<String, Lane>, url: &str, server: &Cluster) -> anyhow::Result<()> {
     let mut out = std::io::stdout();
     writeln!(out, "{}", json!({ "url": url, "lanes": lanes.keys().collect::<Vec<_>>() }))?;
     for asked in std::io::stdin().lock().lines() {
         let asked = asked?;
-        let Some((name, count)) = asked.rsplit_once(' ') else { bail!("say NAME COUNT") };
-        let Some(lane) = lanes.get_mut(name) else { bail!("there is no {name}") };
-        writeln!(out, "{}", json!({ "us": lane.turns(count.parse()?).await? }))?;
+        let answer = match asked.rsplit_once(' ') {
+            None if asked == "cpu" => {
+                json!({ "database_ms": server.cpu_ms(), "own_ms": cpu_ms(std::process::id()) })
+            }
+            Some((name, count)) => {
+                let Some(lane) = lanes.get_mut(name) else { bail!("there is no {name}") };
+                json!({ "us": lane.turns(count.parse()?).await? })
+            }
+            None => bail!("say NAME COUNT, or cpu"),
+        };
+        writeln!(out, "{answer}")?;
         out.flush()?;
     }
     Ok(())

@@ -73,6 +73,7 @@ async fn talk(cluster: &Arc<Cluster>, clients: usize, hot: bool, long: Duration)
                     ended_us: 0,
                     tries: 1,
                     told: ClientOutcome::Unknown,
+                    seq: None,
                 };
                 if cluster.send(client % cluster.len(), &operation).await.told == ClientOutcome::Acknowledged
                 {

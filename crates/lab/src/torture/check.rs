@@ -1,111 +1,58 @@
 //! The checker: compares what clients were told with what the log says.
 
+use super::evidence::{Evidence, Log};
 use super::history::{Action, ClientOutcome, Operation};
-use segue_core::entry::{Body, Bytes, Record, Seq};
-use segue_core::message::MessageId;
-use segue_core::scope;
-use segue_core::task::observation::Observation;
+use segue_core::entry::{Kind, Record, Seq};
+use segue_core::segment;
+use segue_core::session::{Id, Number};
 use segue_store::{Page, Store};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// How many entries or scopes are read at a time.
+/// How many scopes are read at a time.
 const PAGE: usize = 1_000;
-
-/// A message in the log.
-struct Found {
-    seq: Seq,
-    text: String,
-}
-
-/// What the log of a scope has, by what clients know.
-#[derive(Default)]
-struct Log {
-    /// Messages and commands by their ids.
-    messages: HashMap<String, Vec<Found>>,
-    /// How often each note of a task is there.
-    notes: HashMap<String, usize>,
-    /// Messages whose bodies are erased.
-    erased: BTreeSet<Seq>,
-    /// Where messages stand that were erased, by their ids.
-    remains: HashMap<String, Seq>,
-}
-
-impl Log {
-    fn of(records: &[Record]) -> Self {
-        let mut log = Self::default();
-        for record in records {
-            if matches!(record.bytes, Bytes::Erased(_)) && record.kind.role().is_some() {
-                log.erased.insert(record.seq);
-            }
-            let (id, text) = match record.body() {
-                Ok(Body::Message(_, message)) => (message.message_id, message.text),
-                Ok(Body::Command(spoken)) => (spoken.message_id, spoken.text),
-                Ok(Body::Observation(observing)) => {
-                    if let Observation::Note(note) = observing.observation {
-                        *log.notes.entry(note.text).or_default() += 1;
-                    }
-                    continue;
-                }
-                _ => continue,
-            };
-            if let Some(id) = id {
-                log.messages.entry(id.0).or_default().push(Found { seq: record.seq, text });
-            }
-        }
-        log
-    }
-
-    fn count(&self, id: &str) -> usize {
-        self.messages.get(id).map_or(0, Vec::len)
-    }
-
-    /// Where the message with an id stands, or stood.
-    fn place(&self, id: &str) -> Option<Seq> {
-        let there = self.messages.get(id).and_then(|there| there.first()).map(|one| one.seq);
-        there.or_else(|| self.remains.get(id).copied())
-    }
-}
 
 /// Says what is wrong, one sentence each.
 pub async fn check(store: &dyn Store, history: &[Operation]) -> anyhow::Result<Vec<String>> {
-    let mut wrong = Vec::new();
+    let mut evidence = Vec::new();
+    for (scope, operations) in &by_scope(history, every_scope(store).await?) {
+        evidence.push(Evidence::of(store, scope, operations).await?);
+    }
+    let mut wrong = judge(history, &evidence);
+    wrong.extend(store.audit(None).await?);
+    Ok(wrong)
+}
+
+/// Compares what clients were told with what a store says of every scope.
+pub fn judge(history: &[Operation], evidence: &[Evidence]) -> Vec<String> {
+    let (mut wrong, mut ids) = (Vec::new(), HashMap::new());
+    let operations = by_scope(history, Vec::new());
+    for found in evidence {
+        let (scope, log) = (&found.scope, Log::of(&found.records));
+        let operations = operations.get(scope).map(Vec::as_slice).unwrap_or_default();
+        wrong.extend(numbered(scope, &found.records));
+        wrong.extend(one_open(scope, &found.records));
+        wrong.extend(numbers(scope, &log.sessions));
+        wrong.extend(whole(scope, found, &log));
+        wrong.extend(once(scope, operations, &log, &found.remains));
+        wrong.extend(tasks(scope, operations, &log));
+        wrong.extend(in_order(scope, operations, &log, &found.remains));
+        for (number, id) in log.sessions {
+            wrong.extend(in_one_scope(&mut ids, scope, number, id));
+        }
+        wrong.extend(found.problems.iter().map(|problem| format!("{scope}: {problem}")));
+    }
+    wrong
+}
+
+fn by_scope(history: &[Operation], others: Vec<String>) -> BTreeMap<String, Vec<&Operation>> {
     let mut by_scope: BTreeMap<String, Vec<&Operation>> = BTreeMap::new();
     for operation in history {
         by_scope.entry(operation.scope.clone()).or_default().push(operation);
     }
-    for scope in every_scope(store).await? {
+    for scope in others {
         by_scope.entry(scope).or_default();
     }
-    let mut sessions = BTreeSet::new();
-    for (name, operations) in &by_scope {
-        let scope: scope::Key = name.parse()?;
-        let records = whole_log(store, &scope).await?;
-        wrong.extend(numbered(name, &records));
-        let mut log = Log::of(&records);
-        for operation in operations {
-            if let Action::Erase { id, .. } = &operation.action
-                && log.count(id) == 0
-                && let Some(seq) = store.seen(&scope, &MessageId(id.clone())).await?
-            {
-                log.remains.insert(id.clone(), seq);
-            }
-        }
-        wrong.extend(once(name, operations, &log));
-        wrong.extend(in_order(name, operations, &log));
-        let Some(state) = store.load(&scope).await? else { continue };
-        if state.open.is_none() {
-            wrong.push(format!("{name}: there is no latest session"));
-        }
-        for (number, session) in state.sessions.iter() {
-            if !sessions.insert(session.id) {
-                wrong.push(format!("{name}: session {number} has the id of another one"));
-            }
-        }
-        let report = segue_store::verify::verify(store, &scope).await?;
-        wrong.extend(report.problems.into_iter().map(|problem| format!("{name}: {problem}")));
-    }
-    wrong.extend(store.audit(None).await?);
-    Ok(wrong)
+    by_scope
 }
 
 async fn every_scope(store: &dyn Store) -> anyhow::Result<Vec<String>> {
@@ -120,27 +67,67 @@ async fn every_scope(store: &dyn Store) -> anyhow::Result<Vec<String>> {
     }
 }
 
-async fn whole_log(store: &dyn Store, scope: &scope::Key) -> anyhow::Result<Vec<Record>> {
-    let mut all: Vec<Record> = Vec::new();
-    loop {
-        let after = all.last().map_or(Seq::ZERO, |record| record.seq);
-        let page = store.tail(scope, after, PAGE).await?;
-        if page.is_empty() {
-            return Ok(all);
-        }
-        all.extend(page);
-    }
-}
-
 /// Entries are numbered 1, 2, 3: nothing was deleted in a run.
 fn numbered(scope: &str, log: &[Record]) -> Option<String> {
     let gap = (1..).map(Seq).zip(log).find(|(expected, record)| record.seq != *expected);
     gap.map(|(expected, record)| format!("{scope}: entry {expected} is missing before entry {}", record.seq))
 }
 
-/// Every acknowledged message is there once, none that failed (but for commands, which stay as they were typed), and none that
-/// nobody sent; each is whole. What was erased is gone, and nothing else is. Every acknowledged note is there once.
-fn once(scope: &str, operations: &[&Operation], log: &Log) -> Vec<String> {
+/// One segment is open at any time, and so one session is the latest. Nothing is written to one that is sealed. A late reply has a
+/// segment of its own beside it, which is sealed at once.
+fn one_open(scope: &str, log: &[Record]) -> Vec<String> {
+    let (mut wrong, mut sealed) = (Vec::new(), BTreeSet::new());
+    let mut open: BTreeMap<segment::Number, Kind> = BTreeMap::new();
+    for record in log {
+        if sealed.contains(&record.segment) {
+            wrong
+                .push(format!("{scope}: entry {} stands in a segment that was sealed before it", record.seq));
+        }
+        match record.kind {
+            Kind::Sealed => {
+                open.remove(&record.segment);
+                sealed.insert(record.segment);
+            }
+            kind => _ = open.entry(record.segment).or_insert(kind),
+        }
+        if open.values().filter(|began_by| **began_by != Kind::Attached).count() > 1 {
+            wrong.push(format!("{scope}: two segments are open at entry {}", record.seq));
+        }
+    }
+    if !log.is_empty() && open.len() != 1 {
+        wrong.push(format!("{scope}: {} sessions are the latest one", open.len()));
+    }
+    wrong
+}
+
+/// Sessions are numbered upwards, and no number is used twice.
+fn numbers(scope: &str, sessions: &[(Number, Id)]) -> Vec<String> {
+    let pairs = sessions.iter().zip(sessions.iter().skip(1));
+    let used = pairs.filter(|((before, _), (number, _))| number <= before);
+    used.map(|(_, (number, _))| {
+        format!("{scope}: session {number} begins after one with that number or a later one")
+    })
+    .collect()
+}
+
+/// A conversation is in one scope.
+fn in_one_scope(ids: &mut HashMap<Id, String>, scope: &str, number: Number, id: Id) -> Option<String> {
+    let other = ids.insert(id, scope.to_owned())?;
+    Some(format!("{scope}: session {number} has the id of another one, in {other}"))
+}
+
+/// What is there is there as a whole: a message or a command with its decision, which is written with it.
+fn whole(scope: &str, found: &Evidence, log: &Log) -> Vec<String> {
+    let is_decided = |record: &&Record| {
+        [Kind::User, Kind::Command].contains(&record.kind) && !log.erased.contains(&record.seq)
+    };
+    let halves = found.records.iter().filter(is_decided).filter(|record| !log.decided.contains(&record.seq));
+    halves.map(|record| format!("{scope}: entry {} is there without its decision", record.seq)).collect()
+}
+
+/// Every acknowledged message is there once, at the place that was told, none that failed (but for commands, which stay as they were
+/// typed), and none that nobody sent; each has its text. What was erased is gone, and nothing else is.
+fn once(scope: &str, operations: &[&Operation], log: &Log, remains: &HashMap<String, Seq>) -> Vec<String> {
     let mut wrong = Vec::new();
     // The strongest answer of those who asked for the erasure of a message.
     let mut erasures: HashMap<&str, ClientOutcome> = HashMap::new();
@@ -157,14 +144,12 @@ fn once(scope: &str, operations: &[&Operation], log: &Log) -> Vec<String> {
         }
     }
     for operation in operations {
-        let (id, told) = (&operation.id, operation.told);
-        let count = match &operation.action {
-            Action::Message | Action::Reply { .. } => log.count(id),
-            Action::Task { op: "note" } => log.notes.get(&operation.text).copied().unwrap_or(0),
-            Action::Task { .. } | Action::Erase { .. } => continue,
-        };
+        if !matches!(operation.action, Action::Message | Action::Reply { .. }) {
+            continue;
+        }
+        let (id, told, count) = (&operation.id, operation.told, log.count(&operation.id));
         let erasure = erasures.get(id.as_str()).copied();
-        let is_fine = match (told, count, log.remains.contains_key(id)) {
+        let is_fine = match (told, count, remains.contains_key(id)) {
             (ClientOutcome::Acknowledged | ClientOutcome::Unknown, 1, false) => {
                 erasure != Some(ClientOutcome::Acknowledged)
             }
@@ -186,6 +171,14 @@ fn once(scope: &str, operations: &[&Operation], log: &Log) -> Vec<String> {
         if log.messages.get(id).is_some_and(|there| there.iter().any(|one| one.text != operation.text)) {
             wrong.push(format!("{scope}: message {id} is there with another text"));
         }
+        let (place, seq) = (place(id, log, remains), operation.seq.map(Seq));
+        if let (Some(place), Some(seq)) = (place, seq)
+            && told == ClientOutcome::Acknowledged
+            && !operation.text.starts_with('/')
+            && place != seq
+        {
+            wrong.push(format!("{scope}: message {id} was told to be entry {seq}, and is entry {place}"));
+        }
     }
     let sent: BTreeSet<&str> = operations.iter().map(|operation| operation.id.as_str()).collect();
     for id in log.messages.keys().filter(|id| !sent.contains(id.as_str())) {
@@ -202,9 +195,50 @@ fn may_leave_nothing(text: &str) -> bool {
     text.starts_with('/') && text != "/new"
 }
 
+/// What was acknowledged about a task is there once: its description, its notes, its summary. What failed is not, and nothing is that
+/// nobody asked for. (A flush leaves nothing behind where nothing was staged.)
+fn tasks(scope: &str, operations: &[&Operation], log: &Log) -> Vec<String> {
+    let mut wrong = Vec::new();
+    for (op, there) in [("start", &log.descriptions), ("note", &log.notes), ("finish", &log.summaries)] {
+        let mut sent = BTreeSet::new();
+        for operation in operations.iter().filter(|operation| operation.action == (Action::Task { op })) {
+            let (text, told) = (operation.text.trim(), operation.told);
+            sent.insert(text);
+            let count = there.get(text).copied().unwrap_or(0);
+            let is_fine = match told {
+                ClientOutcome::Acknowledged => count == 1,
+                ClientOutcome::Failed => count == 0,
+                ClientOutcome::Unknown => count <= 1,
+            };
+            if !is_fine {
+                let id = &operation.id;
+                wrong.push(format!("{scope}: {op} {id} was told {told:?}, and is there {count} times"));
+            }
+        }
+        // Other notes are made by the rules.
+        if op != "note"
+            && let Some(text) = there.keys().find(|text| !sent.contains(text.as_str()))
+        {
+            wrong.push(format!("{scope}: {op} {text:?} was asked for by nobody"));
+        }
+    }
+    wrong
+}
+
+/// Where the message with an id stands, or stood.
+fn place(id: &str, log: &Log, remains: &HashMap<String, Seq>) -> Option<Seq> {
+    let there = log.messages.get(id).and_then(|there| there.first()).map(|one| one.seq);
+    there.or_else(|| remains.get(id).copied())
+}
+
 /// What was acknowledged before another message was sent stands before it.
-fn in_order(scope: &str, operations: &[&Operation], log: &Log) -> Vec<String> {
-    let place = |operation: &Operation| log.place(&operation.id);
+fn in_order(
+    scope: &str,
+    operations: &[&Operation],
+    log: &Log,
+    remains: &HashMap<String, Seq>,
+) -> Vec<String> {
+    let place = |operation: &Operation| place(&operation.id, log, remains);
     let mut ended: Vec<(u64, Seq, &str)> = operations
         .iter()
         .filter(|operation| operation.told == ClientOutcome::Acknowledged)

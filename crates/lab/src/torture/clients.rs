@@ -85,6 +85,7 @@ pub async fn talk<T: Target>(
             ended_us: 0,
             tries: 0,
             told: ClientOutcome::Unknown,
+            seq: None,
         };
         // Some give up early: then it may be there, or not.
         let tries_max =
@@ -93,6 +94,7 @@ pub async fn talk<T: Target>(
             operation.tries += 1;
             let answer = target.send(seed.below(target.nodes()), &operation).await;
             memory.take_in(&operation, &answer);
+            operation.seq = answer.seq;
             // Refused once, it may still be there by an earlier try.
             operation.told = if answer.told == ClientOutcome::Failed && operation.tries > 1 {
                 ClientOutcome::Unknown

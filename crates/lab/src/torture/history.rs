@@ -79,6 +79,8 @@ pub struct Operation {
     pub tries: u32,
     /// What the client was told in the end.
     pub told: ClientOutcome,
+    /// Where the client was told that it stands in the log.
+    pub seq: Option<u64>,
 }
 
 /// What a client is told.

@@ -2,9 +2,11 @@
 
 pub mod check;
 pub mod clients;
+pub mod evidence;
 pub mod faults;
 pub mod history;
 pub mod nodes;
+pub mod same;
 pub mod seed;
 #[cfg(test)]
 mod tests;

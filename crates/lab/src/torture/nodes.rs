@@ -2,6 +2,7 @@
 
 use super::clients::Target;
 use super::history::{Action, Answer, ClientOutcome, Operation};
+use super::same;
 use anyhow::{Context as _, bail};
 use segue_engine::clock::{Clock as _, SystemClock};
 use segue_testing::postgres::{self, Durability};
@@ -233,30 +234,10 @@ impl Cluster {
         self.nodes.iter().try_for_each(|node| node.run(0))
     }
 
-    /// Asks all nodes for the same, and says where they differ: heads, proofs, every session with its messages, decisions, contexts.
+    /// Asks all nodes for the same, and says where they differ.
     pub async fn differences(&self, scopes: &[String]) -> anyhow::Result<Vec<String>> {
-        let mut wrong = Vec::new();
-        for scope in scopes {
-            let mut paths =
-                ["head", "verify", "sessions?archived=true&limit=500", "decisions?limit=100", "context"]
-                    .map(str::to_owned)
-                    .to_vec();
-            let listed = self.ask(0, scope, &paths[2]).await?;
-            let listed: Value = serde_json::from_str(&listed).unwrap_or_default();
-            let numbers =
-                listed["items"].as_array().into_iter().flatten().filter_map(|one| one["index"].as_u64());
-            paths.extend(numbers.map(|number| format!("sessions/{number}/messages?limit=200&order=desc")));
-            for path in paths {
-                let mut answers = Vec::new();
-                for node in 0..self.len() {
-                    answers.push(self.ask(node, scope, &path).await?);
-                }
-                if answers.windows(2).any(|pair| pair[0] != pair[1]) {
-                    wrong.push(format!("{scope}: the nodes do not tell the same about its {path}"));
-                }
-            }
-        }
-        Ok(wrong)
+        same::differences(self.len(), scopes, async |node, scope, path| self.ask(node, scope, path).await)
+            .await
     }
 
     async fn ask(&self, node: usize, scope: &str, path: &str) -> anyhow::Result<String> {

@@ -9,7 +9,7 @@ use super::{conversations, request_message, sse};
 use crate::app::App;
 use crate::auth::{Caller, Right};
 use crate::body::Body;
-use crate::idempotency;
+use crate::idempotency::{self, Tells};
 use crate::problem::Problem;
 use axum::extract::State;
 use axum::http::HeaderMap;
@@ -37,16 +37,16 @@ pub(crate) async fn create(
     let upstream = app.upstreams().find(fields.get("model").and_then(Value::as_str))?;
     let streams = fields.get("stream").and_then(Value::as_bool).unwrap_or(false);
     let asked_model = fields.get("model").and_then(Value::as_str).unwrap_or(&upstream.name).to_owned();
-    let scope = match scope::explicit(&app, &caller, &headers, &fields)? {
-        Some(scope) => Some(scope),
+    let place = match scope::explicit(&app, &caller, &headers, &fields)? {
+        Some(place) => Some(place),
         None => match conversations::named(&app, &caller, &fields).await? {
-            Some(scope) => Some(scope),
+            Some(scope) => Some(scope.into()),
             None => scope::of_request(&app, &caller, &headers, &fields)?,
         },
     };
     caller.may(Right::Write)?;
     set(&mut fields, "model", upstream.model.clone().into());
-    let Some(scope) = scope else { return through(&app, &upstream, Api::Chat, &fields, &headers).await };
+    let Some(place) = place else { return through(&app, &upstream, Api::Chat, &fields, &headers).await };
     without_scope(&mut fields);
     // The endpoint knows nothing of our conversations.
     if let Value::Object(fields) = &mut fields {
@@ -55,33 +55,53 @@ pub(crate) async fn create(
     let message_id = message_id(&headers, key)?;
     let said = request_message::of_chat(&messages)?;
     let usage = if streams { Usage::of_request(&mut fields) } else { Usage::Told };
-    let asked = Asked { scope, said, sends: Sends::Unsaid, message_id, previous: None };
-    let mut turn = turn::begin(&app, &caller, asked).await?;
-    let notices = app.serve().notices;
+    let asked = Asked { place, said, sends: Sends::Unsaid, message_id, previous: None };
+    let turn = turn::begin(&app, &caller, asked).await?;
+    // The message is kept by now: also an error tells where.
+    let (marks, notices) = (turn.marks.clone(), app.serve().notices);
+    let tells = Tells::Scope(turn.scope.clone(), turn.since);
+    let answered = answer(&app, upstream, turn, fields, Wish { model: asked_model, streams, usage }).await;
+    let mut response = answered.unwrap_or_else(Problem::into_response);
+    marks.write(&mut response, notices);
+    response.extensions_mut().get_or_insert(tells);
+    Ok(response)
+}
+
+/// How the client wants its answer.
+struct Wish {
+    model: String,
+    streams: bool,
+    usage: Usage,
+}
+
+async fn answer(
+    app: &Arc<App>,
+    upstream: Arc<Upstream>,
+    mut turn: Turn,
+    mut fields: Value,
+    wish: Wish,
+) -> Result<Response, Problem> {
+    let Wish { model, streams, usage } = wish;
     match &turn.next {
         Next::Answer(message) => {
-            let value = completion(&app, &asked_model, message);
-            let mut response = if streams { as_pieces(&value, usage) } else { Json(value).into_response() };
-            turn.marks.write(&mut response, notices);
-            return Ok(response);
+            let value = completion(app, &model, message);
+            return Ok(if streams { as_pieces(&value, usage) } else { Json(value).into_response() });
         }
         Next::AsSent => {}
         Next::Managed(messages) => set(&mut fields, "messages", messages.clone().into()),
     }
-    let (answer, call) = upstream.send(Api::Chat, &fields, &HeaderMap::new(), &app).await?;
-    turn.called(&app, call).await;
-    let marks = turn.marks.clone();
-    let mut response = if !answer.status().is_success() {
-        passed_on(answer).await?
-    } else if is_stream(&answer) {
+    let (answer, call) = upstream.send(Api::Chat, &fields, &HeaderMap::new(), app).await?;
+    turn.called(app, call).await;
+    let notices = app.serve().notices;
+    if !answer.status().is_success() {
+        return passed_on(answer).await;
+    }
+    if is_stream(&answer) {
         let pieces = ChatPieces { prefix: turn.prefix(notices), usage };
-        Relay::new(Arc::clone(&app), Arc::clone(&upstream), turn).run(answer, pieces)
-    } else {
-        let value = finish(&app, &upstream, &turn, answer, notices).await?;
-        if streams { as_pieces(&value, usage) } else { Json(value).into_response() }
-    };
-    marks.write(&mut response, notices);
-    Ok(response)
+        return Ok(Relay::new(Arc::clone(app), upstream, turn).run(answer, pieces));
+    }
+    let value = finish(app, &upstream, &turn, answer, notices).await?;
+    Ok(if streams { as_pieces(&value, usage) } else { Json(value).into_response() })
 }
 
 /// Reads the client's id of the message, by which a second delivery is recognised.

@@ -2,12 +2,12 @@
 
 use super::chat::set;
 use super::items::separate;
-use super::responses::{ItemsQuery, listed};
+use super::page::{Listed, PageAsked};
 use super::scope;
 use super::turn::check_size;
 use crate::app::App;
 use crate::auth::{Caller, Right};
-use crate::body::{self, Asked, At, Body, Optional};
+use crate::body::{At, Body, Optional};
 use crate::idempotency::{Key, Tells};
 use crate::problem::Problem;
 use crate::values::Space;
@@ -19,8 +19,10 @@ use segue_core::notice::Notice;
 use segue_core::span::Spans;
 use segue_engine::history::StoredMessage;
 use segue_engine::{Request, Target};
+use segue_store::values::label_key;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// An answer that tells what was said in a scope.
@@ -29,17 +31,24 @@ type Told = Result<(Extension<Tells>, Json<Value>), Problem>;
 /// How many items are taken at once, as at OpenAI.
 const ITEMS_MAX: usize = 20;
 
-/// A conversation.
+/// A conversation. What it is labelled with stands apart, so that an erasure reaches it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct Conversation {
     scope: String,
     created_at: i64,
-    metadata: Value,
+    /// As earlier versions wrote it down.
+    #[serde(default, skip_serializing)]
+    metadata: Option<Map<String, Value>>,
 }
 
 impl Conversation {
-    fn shown(&self, id: &str) -> Value {
-        json!({ "id": id, "object": "conversation", "created_at": self.created_at, "metadata": self.metadata })
+    async fn shown(self, app: &App, id: &str) -> Result<Value, Problem> {
+        let label: Option<Map<String, Value>> = match self.scope.parse() {
+            Ok(scope) => app.values.get(Space::Words, &label_key(&scope, id), app.engine.now()).await?,
+            Err(_) => None,
+        };
+        let metadata = label.or(self.metadata).unwrap_or_default();
+        Ok(json!({ "id": id, "object": "conversation", "created_at": self.created_at, "metadata": metadata }))
     }
 }
 
@@ -49,7 +58,7 @@ pub(crate) struct NewConversation {
     #[serde(default)]
     items: Option<Vec<Value>>,
     #[serde(default)]
-    metadata: Option<Value>,
+    metadata: Option<Map<String, Value>>,
 }
 
 /// New items.
@@ -72,7 +81,7 @@ pub(crate) async fn named(
     match find(app, caller, id).await {
         Ok((_, scope)) => Ok(Some(scope)),
         // A name that is no id of ours is a scope of the client's choosing.
-        Err(_) if !id.starts_with("conv_") => scope::derived(caller, id).map(Some),
+        Err(_) if !id.starts_with("conv_") => scope::chosen(caller, id).map(Some),
         Err(problem) => Err(problem),
     }
 }
@@ -100,38 +109,47 @@ pub(crate) async fn create(
     let key = key.map(|Extension(key)| key);
     let fresh = || crate::ids::fresh().simple().to_string();
     let id = format!("conv_{}", key.as_ref().map_or_else(fresh, |key| key.digits().to_owned()));
-    let metadata = new.metadata.filter(Value::is_object).unwrap_or_else(|| json!({}));
-    let scope = match metadata.get("segue_scope").and_then(Value::as_str) {
-        Some(scope) => body::scope(&caller, scope)?,
+    let metadata = new.metadata.unwrap_or_default();
+    let scope = match scope::in_metadata(&caller, Some(&metadata.clone().into()))? {
+        Some(scope) => scope,
         None => scope::derived(&caller, &id)?,
     };
     caller.may(Right::Write)?;
-    let conversation =
-        Conversation { scope: scope.as_str().to_owned(), created_at: app.engine.now().as_second(), metadata };
+    let (since, now) = (app.head_of(&scope).await?, app.engine.now());
     let items = new.items.unwrap_or_default();
     keep(&app, &caller, &scope, &items, key.as_ref()).await?;
-    let known: Option<Conversation> = app.values.get(Space::Conversation, &id, app.engine.now()).await?;
+    let known: Option<Conversation> = app.values.get(Space::Conversation, &id, now).await?;
     let conversation = match known {
         Some(known) => known,
         None => {
+            let (created_at, named) = (now.as_second(), scope.as_str().to_owned());
+            let conversation = Conversation { scope: named, created_at, metadata: None };
+            app.values.put(Space::Words, &label_key(&scope, &id), &metadata, None).await?;
             app.values.put(Space::Conversation, &id, &conversation, None).await?;
             conversation
         }
     };
-    Ok((Extension(Tells::Scope(scope)), Json(conversation.shown(&id))))
+    Ok((Extension(Tells::Scope(scope, since)), Json(conversation.shown(&app, &id).await?)))
 }
 
 /// Lists the conversations that the caller may know of, the newest first.
 pub(crate) async fn list(
     State(app): State<Arc<App>>,
     caller: Caller,
-    Asked(query): Asked<ItemsQuery>,
+    Listed(query): Listed,
 ) -> Result<Json<Value>, Problem> {
     let mut all: Vec<(String, Conversation)> = app.values.list(Space::Conversation, app.engine.now()).await?;
     all.retain(|(_, conversation)| caller.sees(&conversation.scope));
-    // Ids are in the order of time.
-    all.sort_by(|(a, _), (b, _)| a.cmp(b));
-    Ok(Json(listed(all.iter().map(|(id, conversation)| conversation.shown(id)).collect(), &query)))
+    all.sort_by(|(a, one), (b, other)| (one.created_at, a).cmp(&(other.created_at, b)));
+    let mut page = query.page(all.iter().map(|(id, _)| json!({ "id": id })).collect())?;
+    let mut known: BTreeMap<String, Conversation> = all.into_iter().collect();
+    for listed in page.get_mut("data").and_then(Value::as_array_mut).into_iter().flatten() {
+        let id = listed.get("id").and_then(Value::as_str).unwrap_or_default().to_owned();
+        if let Some(conversation) = known.remove(&id) {
+            *listed = conversation.shown(&app, &id).await?;
+        }
+    }
+    Ok(Json(page))
 }
 
 /// Shows a conversation.
@@ -141,7 +159,7 @@ pub(crate) async fn show(
     At(id): At<String>,
 ) -> Result<Json<Value>, Problem> {
     let (conversation, _) = find(&app, &caller, &id).await?;
-    Ok(Json(conversation.shown(&id)))
+    conversation.shown(&app, &id).await.map(Json)
 }
 
 /// Changes what a conversation is labelled with.
@@ -151,13 +169,13 @@ pub(crate) async fn change(
     At(id): At<String>,
     Body(new): Body<NewConversation>,
 ) -> Told {
-    let (mut conversation, scope) = find(&app, &caller, &id).await?;
+    let (conversation, scope) = find(&app, &caller, &id).await?;
     caller.may(Right::Write)?;
-    if let Some(metadata) = new.metadata.filter(Value::is_object) {
-        conversation.metadata = metadata;
+    let since = app.head_of(&scope).await?;
+    if let Some(metadata) = new.metadata {
+        app.values.put(Space::Words, &label_key(&scope, &id), &metadata, None).await?;
     }
-    app.values.put(Space::Conversation, &id, &conversation, None).await?;
-    Ok((Extension(Tells::Scope(scope)), Json(conversation.shown(&id))))
+    Ok((Extension(Tells::Scope(scope, since)), Json(conversation.shown(&app, &id).await?)))
 }
 
 /// Forgets a conversation. What was said stays in its scope, as at OpenAI items outlive their conversation.
@@ -166,8 +184,9 @@ pub(crate) async fn delete(
     caller: Caller,
     At(id): At<String>,
 ) -> Result<Json<Value>, Problem> {
-    find(&app, &caller, &id).await?;
+    let (_, scope) = find(&app, &caller, &id).await?;
     caller.may(Right::Write)?;
+    app.values.delete(Space::Words, &label_key(&scope, &id)).await?;
     app.values.delete(Space::Conversation, &id).await?;
     Ok(Json(json!({ "id": id, "object": "conversation.deleted", "deleted": true })))
 }
@@ -216,9 +235,9 @@ pub(crate) async fn add_items(
     let (_, scope) = find(&app, &caller, &id).await?;
     caller.may(Right::Write)?;
     let key = key.map(|Extension(key)| key);
+    let since = app.head_of(&scope).await?;
     let kept = keep(&app, &caller, &scope, &new.items, key.as_ref()).await?;
-    let query = ItemsQuery { order: Some("asc".to_owned()), limit: Some(100), ..ItemsQuery::default() };
-    Ok((Extension(Tells::Scope(scope)), Json(listed(kept, &query))))
+    Ok((Extension(Tells::Scope(scope, since)), Json(PageAsked::all().page(kept)?)))
 }
 
 /// Reads the items of a scope, each with the entry that it stands for.
@@ -242,11 +261,11 @@ pub(crate) async fn list_items(
     State(app): State<Arc<App>>,
     caller: Caller,
     At(id): At<String>,
-    Asked(query): Asked<ItemsQuery>,
+    Listed(query): Listed,
 ) -> Result<Json<Value>, Problem> {
     let (_, scope) = find(&app, &caller, &id).await?;
     let items = items(&app, &scope).await?;
-    Ok(Json(listed(items.into_iter().map(|(_, item)| item).collect(), &query)))
+    query.page(items.into_iter().map(|(_, item)| item).collect()).map(Json)
 }
 
 /// Shows an item.
@@ -275,7 +294,8 @@ pub(crate) async fn delete_item(
     At((id, item)): At<(String, String)>,
 ) -> Result<Json<Value>, Problem> {
     let (conversation, scope) = find(&app, &caller, &id).await?;
-    caller.may(Right::Admin)?;
+    // As a session may be deleted with it; sessions of OpenAI's agents take their last item back so.
+    caller.may(Right::Write)?;
     let all = items(&app, &scope).await?;
     let (seq, _) = all.iter().find(|(_, one)| has_id(one, &item)).ok_or_else(|| no_item(&item))?;
     if all.iter().filter(|(of, _)| of == seq).count() > 1 {
@@ -284,7 +304,7 @@ pub(crate) async fn delete_item(
         return Err(Problem::refused(detail).hint(hint));
     }
     let outcome = app.request(&scope, &Request::Erase(vec![*seq])).await?;
-    let mut shown = conversation.shown(&id);
+    let mut shown = conversation.shown(&app, &id).await?;
     // Whether no byte of it is left in the store's files.
     set(&mut shown, "finished", (outcome.also != Some(Notice::Unfinished)).into());
     Ok(Json(shown))

@@ -13,7 +13,7 @@ use segue_core::session::Number;
 use segue_core::span::Spans;
 use segue_core::state::State;
 use segue_engine::history::StoredMessage;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// How many sessions are looked through for a history, newest first.
 const SESSIONS_MAX: usize = 20;
@@ -35,6 +35,8 @@ pub(crate) struct Known {
     pub(crate) goes_on: bool,
     /// The messages that are new, by their places in the request.
     pub(crate) new: Vec<usize>,
+    /// Where the log holds the others, by their places in the request.
+    pub(crate) held: Vec<(usize, Seq)>,
 }
 
 impl App {
@@ -171,24 +173,30 @@ fn compare(session: Number, stored: &[StoredMessage], said: &[RequestMessage]) -
     let (start, length) = align(&our_texts, &their_texts)?;
     // From the first text on that is not known, everything is new.
     let border = their_texts.get(length).map_or(usize::MAX, |(at, _)| *at);
-    let known_texts = their_texts.iter().take(length).map(|(at, _)| *at);
-    let mut known: Vec<usize> = known_texts.collect();
-    let mut last = our_texts.get(start + length - 1).map(|(at, _)| *at)?;
+    let texts = their_texts.iter().take(length).zip(our_texts.iter().skip(start));
+    // What of theirs is known, and where it is in the session.
+    let mut known: BTreeMap<usize, usize> = texts.map(|((at, _), (place, _))| (*at, *place)).collect();
     for (at, atom) in theirs.iter().filter(|(at, atom)| *at < border && !is_text(atom)) {
         if let Some((place, _)) = ours.iter().find(|(_, ours)| ours == atom) {
-            known.push(*at);
-            last = last.max(*place);
+            known.entry(*at).and_modify(|known| *known = (*known).max(*place)).or_insert(*place);
         }
     }
-    let new = (0..said.len()).filter(|at| !known.contains(at)).collect();
-    let last_seq = Some(stored.get(last)?.seq);
+    let last = known.values().copied().max()?;
+    let new = (0..said.len()).filter(|at| !known.contains_key(at)).collect();
     let goes_on = last + 1 < stored.len();
-    let has_reply = known.iter().any(|at| said.get(*at).is_some_and(|said| said.role == Role::Assistant));
+    let has_reply = known.keys().any(|at| said.get(*at).is_some_and(|said| said.role == Role::Assistant));
+    let is_reply = |texts: &[&(usize, Atom<'_>)], at: usize| {
+        matches!(texts.get(at), Some((_, Atom::Text(Role::Assistant, _) | Atom::Erased(Role::Assistant))))
+    };
+    // Another reply to the same message is one that was edited.
+    let is_edited = is_reply(&our_texts, start + length) && is_reply(&their_texts, length);
     // Clients begin every thread with the same words about its surroundings: that alone is no common past.
-    if goes_on && !has_reply && known.len() < said.len() {
+    if goes_on && !has_reply && !is_edited && known.len() < said.len() {
         return None;
     }
-    Some((Known { session, last: last_seq, goes_on, new }, length))
+    let seq_of = |place: &usize| stored.get(*place).map(|stored| stored.seq);
+    let held = known.iter().filter_map(|(at, place)| Some((*at, seq_of(place)?))).collect();
+    Some((Known { session, last: seq_of(&last), goes_on, new, held }, length))
 }
 
 /// Compares what a session holds from some point on with what was said from there on. Returns what is known, and how many
@@ -200,7 +208,7 @@ pub(crate) fn compare_from_start(
 ) -> (Known, usize) {
     let fresh = || {
         let new = (0..said.len()).collect();
-        (Known { session, last: None, goes_on: !stored.is_empty(), new }, 0)
+        (Known { session, last: None, goes_on: !stored.is_empty(), new, held: Vec::new() }, 0)
     };
     let same_start = match (stored.first(), said.first()) {
         (Some(_), Some(_)) => compare(session, stored, said),
@@ -260,7 +268,7 @@ mod tests {
             .iter()
             .map(|text| {
                 let (role, message) = message(text);
-                RequestMessage { role, message, content: None }
+                RequestMessage { place: 0, role, message, content: None }
             })
             .collect();
         let (known, _) = compare(Number::FIRST, &stored, &sent).expect("known");
@@ -278,6 +286,20 @@ mod tests {
         let stored = ["user a", "assistant b", "user c", "assistant d"];
         check(&stored, &["user a", "assistant b", "user other"], &[2], true);
         check(&stored, &["user a", "assistant b", "user c"], &[], true);
+    }
+
+    /// Also the first one of a session.
+    #[test]
+    fn s2_an_edited_reply_is_a_fork() {
+        let stored = ["user a", "assistant b", "user c", "assistant d"];
+        check(&stored, &["user a", "assistant other", "user c"], &[1, 2], true);
+        check(&stored, &["user a", "assistant b", "user c", "assistant other", "user e"], &[3, 4], true);
+        check(
+            &["user a", "call 1", "output 1", "assistant b"],
+            &["user a", "call 1", "output 1", "assistant x"],
+            &[3],
+            true,
+        );
     }
 
     #[test]
@@ -308,7 +330,7 @@ mod tests {
         let said = |texts: &[&str]| -> Vec<RequestMessage> {
             let said = |text: &&str| {
                 let (role, message) = message(text);
-                RequestMessage { role, message, content: None }
+                RequestMessage { place: 0, role, message, content: None }
             };
             texts.iter().map(said).collect()
         };

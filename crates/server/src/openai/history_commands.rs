@@ -133,6 +133,7 @@ impl App {
             };
             if let Some(mut known) = known {
                 known.new.iter_mut().for_each(|at| *at += moved.before);
+                known.held.iter_mut().for_each(|(at, _)| *at += moved.before);
                 return Ok(Some(known));
             }
         }
@@ -192,7 +193,7 @@ mod tests {
         let said = |line: &&str| {
             let (role, text) = line.split_once(' ').unwrap();
             let message = Message::text(text);
-            RequestMessage { role: Role::named(role).unwrap(), message, content: None }
+            RequestMessage { place: 0, role: Role::named(role).unwrap(), message, content: None }
         };
         lines.iter().map(said).collect()
     }

@@ -6,9 +6,10 @@ use super::request_message::{RequestMessage, items_at, thought_alone, to_items};
 use crate::app::App;
 use crate::problem::Problem;
 use crate::values::Space;
+use segue_core::entry::Seq;
 use segue_core::message::{Message, Role};
 use segue_core::scope;
-use segue_store::values::words_key;
+use segue_store::values::{message_key, message_keys, words_key};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -70,13 +71,6 @@ fn key(scope: &scope::Key, seq: u64) -> String {
     words_key(scope, &format!("{seq:020}"))
 }
 
-/// What keys of contents begin with, among the values that an erasure deletes.
-const CONTENT: &str = "item:";
-
-fn content_key(scope: &scope::Key, seq: u64) -> String {
-    words_key(scope, &format!("{CONTENT}{seq:020}"))
-}
-
 impl App {
     /// Writes down what the log cannot tell of an item that a client gave.
     pub(crate) async fn mark_item(
@@ -86,7 +80,7 @@ impl App {
         item: &NewItem,
     ) -> Result<(), Problem> {
         if let Some(content) = &item.said.content {
-            self.values.put(Space::Words, &content_key(scope, seq), content, None).await?;
+            self.keep_of_message(scope, Seq(seq), content).await?;
         }
         match item.kind {
             Some(_) => self.mark_items(scope, seq, &ItemMarks { kind: item.kind, ids: Vec::new() }).await,
@@ -108,7 +102,7 @@ impl App {
     pub(crate) async fn marked(&self, scope: &scope::Key) -> Result<Marked, Problem> {
         let (now, values) = (self.engine.now(), &self.values);
         let marks = values.list_under(Space::Item, &words_key(scope, ""), now).await?;
-        let contents = values.list_under(Space::Words, &words_key(scope, CONTENT), now).await?;
+        let contents = values.list_under(Space::Words, &message_keys(scope), now).await?;
         Ok(Marked { marks: by_seq(marks), contents: by_seq(contents) })
     }
 
@@ -116,7 +110,7 @@ impl App {
     pub(crate) async fn marked_at(&self, scope: &scope::Key, seq: u64) -> Result<Marked, Problem> {
         let (now, values) = (self.engine.now(), &self.values);
         let marks: Option<ItemMarks> = values.get(Space::Item, &key(scope, seq), now).await?;
-        let content: Option<Value> = values.get(Space::Words, &content_key(scope, seq), now).await?;
+        let content: Option<Value> = values.get(Space::Words, &message_key(scope, Seq(seq)), now).await?;
         Ok(Marked {
             marks: marks.map(|marks| (seq, marks)).into_iter().collect(),
             contents: content.map(|content| (seq, content)).into_iter().collect(),
@@ -139,7 +133,7 @@ fn by_seq<T>(values: Vec<(String, T)>) -> BTreeMap<u64, T> {
 impl Marked {
     /// Writes a message as the items that a client gave or was given.
     pub(crate) fn items(&self, role: Role, message: &Message, seq: u64) -> Vec<Value> {
-        let mut items = to_items(role, message, seq);
+        let mut items = to_items(role, message, &seq.to_string());
         if let (Some(content), Some(item)) = (self.contents.get(&seq), items.first_mut()) {
             set(item, "content", content.clone());
         }

@@ -5,7 +5,9 @@ mod conversations;
 mod history;
 mod history_commands;
 mod items;
+mod marks;
 mod models;
+mod page;
 mod relay;
 mod reply;
 mod request_message;
@@ -57,7 +59,13 @@ pub(crate) async fn errors(request: Request, next: Next) -> Response {
 /// Gives an error of the OpenAI-compatible part in the shape that OpenAI's clients read.
 pub(crate) fn in_their_shape(path: &str, response: Response) -> Response {
     match response.extensions().get::<Problem>().filter(|_| path.starts_with("/v1/")) {
-        Some(problem) => problem.for_openai(),
+        Some(problem) => {
+            let mut shown = problem.for_openai();
+            // Where the message is, is told with an error too.
+            let ours = response.headers().iter().filter(|(name, _)| name.as_str().starts_with("x-segue-"));
+            shown.headers_mut().extend(ours.map(|(name, value)| (name.clone(), value.clone())));
+            shown
+        }
         None => response,
     }
 }

@@ -18,10 +18,15 @@ use axum::response::{IntoResponse as _, Response};
 use serde_json::{Value, json};
 use std::convert::Infallible;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::sync::mpsc;
+use tokio::time::timeout;
 
 /// How many pieces wait for a slow client before the upstream has to.
 const PIECES_MAX: usize = 64;
+
+/// How long the rest of a stream is waited for once the reply is whole. What it took comes last.
+const REST_PATIENCE: Duration = Duration::from_secs(5);
 
 /// Passes a request through untouched. Nothing is stored.
 pub(crate) async fn through(
@@ -58,11 +63,13 @@ pub(crate) fn streamed_through(answer: reqwest::Response, call: ModelCall) -> Re
     response
 }
 
-/// Passes on an upstream's answer as it is.
+/// Passes on an upstream's failure as it is. Nobody keeps it: it may pass.
 pub(crate) async fn passed_on(answer: reqwest::Response) -> Result<Response, Problem> {
     let (status, headers) = (answer.status(), passing(answer.headers(), &ANSWER_ENDS));
     let bytes = whole(answer).await?;
-    Ok((status, headers, bytes).into_response())
+    let mut response = (status, headers, bytes).into_response();
+    response.extensions_mut().insert(Tells::Private);
+    Ok(response)
 }
 
 /// Headers of a request that end here: they are about a connection, about the bytes of a body, or secrets.
@@ -164,6 +171,18 @@ impl Events {
         }
     }
 
+    /// Waits for the next event of a reply; nothing at the end of the stream. When the reply is whole, the stream may also
+    /// break off, or not end at all.
+    pub(crate) async fn next_of(&mut self, reply: &Reply, sink: &Sink) -> Result<Option<Event>, Ended> {
+        if !reply.is_whole() {
+            return self.next(sink).await;
+        }
+        match timeout(REST_PATIENCE, self.next(sink)).await {
+            Ok(Err(Ended::Broke(_))) | Err(_) => Ok(None),
+            Ok(next) => next,
+        }
+    }
+
     /// Waits for the next event; nothing at the end of the stream.
     pub(crate) async fn next(&mut self, sink: &Sink) -> Result<Option<Event>, Ended> {
         loop {
@@ -216,41 +235,44 @@ impl Relay {
     }
 
     async fn relay(self, answer: reqwest::Response, mut pieces: ChatPieces, sink: Sink) {
-        let mut reply = Reply::default();
-        let ended = self.pass(Events::new(answer), &mut pieces, &mut reply, &sink).await;
+        let (mut reply, mut held) = (Reply::default(), Vec::new());
+        let ended = self.pass(Events::new(answer), &mut pieces, &mut reply, &mut held, &sink).await;
         // A reply that is whole is kept, also if the client did not wait for the last word.
-        let whole = reply.is_whole() && !matches!(ended, Ended::Broke(_));
-        if whole && let Err(problem) = self.app.keep_reply(&self.upstream, &self.turn, &reply).await {
-            sink.send(failure(problem.detail())).await;
+        if reply.is_whole() {
+            if let Err(problem) = self.app.keep_reply(&self.upstream, &self.turn, &reply).await {
+                sink.send(failure(problem.detail())).await;
+                return;
+            }
+            held.push(written(None, "[DONE]"));
+            for piece in held {
+                sink.send(piece).await;
+            }
             return;
         }
-        match ended {
-            Ended::HungUp => {}
-            Ended::Done if whole => {
-                sink.send(written(None, "[DONE]")).await;
-            }
-            Ended::Done => {
-                self.turn.call.failed("broken");
-                self.app.metrics.upstream.add(&[("model", &self.upstream.name), ("result", "broken")], 1);
-                sink.send(failure("the model's endpoint stopped before its answer was whole")).await;
-            }
-            Ended::Broke(why) => {
-                self.turn.call.failed("broken");
-                self.app.metrics.upstream.add(&[("model", &self.upstream.name), ("result", "broken")], 1);
-                sink.send(failure(&why)).await;
-            }
-        }
+        let why = match ended {
+            Ended::HungUp => return,
+            Ended::Done => "the model's endpoint stopped before its answer was whole".to_owned(),
+            Ended::Broke(why) => why,
+        };
+        self.turn.call.failed("broken");
+        self.app.metrics.upstream.add(&[("model", &self.upstream.name), ("result", "broken")], 1);
+        sink.send(failure(&why)).await;
     }
 
+    /// Passes pieces on. From the one on that says that the reply is whole they are held: a client that is told so may go
+    /// on at once, and the reply must be in the log by then.
     async fn pass(
         &self,
         mut events: Events,
         pieces: &mut ChatPieces,
         reply: &mut Reply,
+        held: &mut Vec<String>,
         sink: &Sink,
     ) -> Ended {
+        let no_completion =
+            || Ended::Broke("the model's endpoint sent what is no chat completion".to_owned());
         loop {
-            let event = match events.next(sink).await {
+            let event = match events.next_of(reply, sink).await {
                 Ok(Some(event)) => event,
                 Ok(None) => return Ended::Done,
                 Err(ended) => return ended,
@@ -259,28 +281,23 @@ impl Relay {
             if data == "[DONE]" {
                 return Ended::Done;
             }
-            let value: Value = match serde_json::from_str(data) {
-                Ok(value) => value,
-                Err(_) => {
-                    return Ended::Broke("the model's endpoint sent what is no chat completion".to_owned());
-                }
-            };
+            let Ok(value) = serde_json::from_str::<Value>(data) else { return no_completion() };
             if value.get("error").is_some_and(|error| !error.is_null()) {
                 // An error of the endpoint reaches the client as it is; what came before is no reply.
                 reply.finish = None;
                 sink.send(written(None, data)).await;
                 return Ended::HungUp;
             }
-            let Some(delta) = reply.take(&value) else {
-                return Ended::Broke("the model's endpoint sent what is no chat completion".to_owned());
-            };
+            let Some(delta) = reply.take(&value) else { return no_completion() };
             // What is shown is kept: a reply that cannot be is none.
             if let Some(why) = self.app.too_long(reply.bytes()) {
                 reply.finish = None;
                 return Ended::Broke(why);
             }
             for piece in pieces.pass(&value, &delta.text) {
-                if !sink.send(piece).await {
+                if reply.is_whole() {
+                    held.push(piece);
+                } else if !sink.send(piece).await {
                     return Ended::HungUp;
                 }
             }

@@ -7,6 +7,8 @@ use serde_json::{Value, json};
 /// A message of a request.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct RequestMessage {
+    /// Its place in the request: that of the first item which it is made of.
+    pub(crate) place: usize,
     /// Who speaks.
     pub(crate) role: Role,
     /// What is said.
@@ -16,8 +18,8 @@ pub(crate) struct RequestMessage {
 }
 
 impl RequestMessage {
-    fn new(role: Role, message: Message) -> Self {
-        Self { role, message, content: None }
+    fn new(place: usize, role: Role, message: Message) -> Self {
+        Self { place, role, message, content: None }
     }
 }
 
@@ -51,7 +53,7 @@ fn chat_message(at: usize, value: &Value) -> Result<RequestMessage, Problem> {
         sender: sender.map(str::to_owned),
         ..Message::default()
     };
-    Ok(RequestMessage { role, message, content })
+    Ok(RequestMessage { place: at, role, message, content })
 }
 
 fn role(value: &Value) -> Option<Role> {
@@ -123,7 +125,7 @@ fn stand_in(part: &Value) -> String {
 /// Reads the input of a response: a text, or a list of items. Calls of tools become part of the message before them.
 pub(crate) fn of_input(input: &Value) -> Result<Vec<RequestMessage>, Problem> {
     match input {
-        Value::String(text) => Ok(vec![RequestMessage::new(Role::User, Message::text(text.clone()))]),
+        Value::String(text) => Ok(vec![RequestMessage::new(0, Role::User, Message::text(text.clone()))]),
         Value::Null => Ok(Vec::new()),
         Value::Array(items) => of_items(items),
         _ => Err(Problem::wrong("\"input\" is neither text nor a list of items")),
@@ -139,17 +141,20 @@ pub(crate) fn of_items(items: &[Value]) -> Result<Vec<RequestMessage>, Problem> 
 pub(crate) fn thought_alone(item: &Value) -> Option<RequestMessage> {
     let is_thought = item.get("type").and_then(Value::as_str) == Some("reasoning");
     let message = || Message { reasoning: vec![reasoning(item)], ..Message::default() };
-    is_thought.then(|| RequestMessage::new(Role::Assistant, message()))
+    is_thought.then(|| RequestMessage::new(0, Role::Assistant, message()))
 }
 
 /// Reads a part of a list of items, from one on.
 pub(crate) fn items_at(first: usize, items: &[Value]) -> Result<Vec<RequestMessage>, Problem> {
     let mut said: Vec<RequestMessage> = Vec::new();
     let mut thought: Vec<Reasoning> = Vec::new();
+    let mut begun: Option<usize> = None;
     for (at, item) in items.iter().enumerate() {
         let wrong = |why: &str| Problem::wrong(format!("item {} {why}", first + at));
         let text = |field: &str| item.get(field).and_then(Value::as_str).map(str::to_owned);
         let kind = item.get("type").and_then(Value::as_str).unwrap_or("message");
+        // What a model thought belongs to what it says next.
+        let place = begun.take().unwrap_or(first + at);
         match kind {
             "message" => {
                 let role = role(item).ok_or_else(|| wrong("has no role that is known"))?;
@@ -158,17 +163,20 @@ pub(crate) fn items_at(first: usize, items: &[Value]) -> Result<Vec<RequestMessa
                 let reasoning =
                     if role == Role::Assistant { std::mem::take(&mut thought) } else { Vec::new() };
                 let message = Message { text, reasoning, ..Message::default() };
-                said.push(RequestMessage { role, message, content });
+                said.push(RequestMessage { place, role, message, content });
             }
-            "reasoning" => thought.push(reasoning(item)),
+            "reasoning" => {
+                thought.push(reasoning(item));
+                begun = Some(place);
+            }
             // What refers to an item that was stored says nothing new.
-            "item_reference" => {}
+            "item_reference" => begun = Some(place),
             _ if kind.ends_with("_output") => {
                 let id = text("call_id").or_else(|| text("id")).ok_or_else(|| wrong("has no call_id"))?;
                 let output = item.get("output").unwrap_or(&Value::Null);
                 let output = content(output).map_or_else(|| output.to_string(), |(text, _)| text);
                 let message = Message { text: output, tool_call_id: Some(id), ..Message::default() };
-                said.push(RequestMessage::new(Role::Tool, message));
+                said.push(RequestMessage::new(place, Role::Tool, message));
             }
             _ if kind.ends_with("_call") => {
                 // What a provider's own tools did need not have an id.
@@ -184,7 +192,7 @@ pub(crate) fn items_at(first: usize, items: &[Value]) -> Result<Vec<RequestMessa
                     None => {
                         let reasoning = std::mem::take(&mut thought);
                         let message = Message { tool_calls: vec![call], reasoning, ..Message::default() };
-                        said.push(RequestMessage::new(Role::Assistant, message));
+                        said.push(RequestMessage::new(place, Role::Assistant, message));
                     }
                 }
             }
@@ -251,8 +259,8 @@ fn chat_part(part: &Value) -> Value {
     }
 }
 
-/// Writes a message as items of a response, each with an id that its place in the log gives it.
-pub(crate) fn to_items(role: Role, message: &Message, seq: u64) -> Vec<Value> {
+/// Writes a message as items of a response, each with an id that a name gives it: its place in the log.
+pub(crate) fn to_items(role: Role, message: &Message, name: &str) -> Vec<Value> {
     let mut items = Vec::new();
     for (at, thought) in message.reasoning.iter().enumerate() {
         if thought.form == ReasoningForm::Item {
@@ -260,7 +268,7 @@ pub(crate) fn to_items(role: Role, message: &Message, seq: u64) -> Vec<Value> {
                 true => Vec::new(),
                 false => vec![json!({ "type": "summary_text", "text": thought.text })],
             };
-            let id = thought.id.clone().unwrap_or_else(|| format!("rs_{seq}_{at}"));
+            let id = thought.id.clone().unwrap_or_else(|| format!("rs_{name}_{at}"));
             let mut item = json!({ "type": "reasoning", "id": id, "summary": summary });
             if let Value::Object(fields) = &mut item
                 && !thought.signature.is_empty()
@@ -272,7 +280,7 @@ pub(crate) fn to_items(role: Role, message: &Message, seq: u64) -> Vec<Value> {
     }
     match role {
         Role::Tool => items.push(json!({
-            "type": "function_call_output", "id": format!("fco_{seq}"), "status": "completed",
+            "type": "function_call_output", "id": format!("fco_{name}"), "status": "completed",
             "call_id": message.tool_call_id, "output": message.text,
         })),
         Role::Assistant => {
@@ -281,13 +289,13 @@ pub(crate) fn to_items(role: Role, message: &Message, seq: u64) -> Vec<Value> {
                 let part =
                     json!({ "type": "output_text", "text": message.text, "annotations": [], "logprobs": [] });
                 items.push(json!({
-                    "type": "message", "id": format!("msg_{seq}"), "status": "completed",
+                    "type": "message", "id": format!("msg_{name}"), "status": "completed",
                     "role": "assistant", "content": [part],
                 }));
             }
             for (at, call) in message.tool_calls.iter().enumerate() {
                 items.push(json!({
-                    "type": "function_call", "id": format!("fc_{seq}_{at}"), "status": "completed",
+                    "type": "function_call", "id": format!("fc_{name}_{at}"), "status": "completed",
                     "call_id": call.id, "name": call.name, "arguments": call.arguments,
                 }));
             }
@@ -295,7 +303,7 @@ pub(crate) fn to_items(role: Role, message: &Message, seq: u64) -> Vec<Value> {
         Role::User | Role::System => {
             let part = json!({ "type": "input_text", "text": message.text });
             items.push(json!({
-                "type": "message", "id": format!("msg_{seq}"), "status": "completed",
+                "type": "message", "id": format!("msg_{name}"), "status": "completed",
                 "role": role.name(), "content": [part],
             }));
         }

@@ -10,15 +10,31 @@ use segue_core::scope::{self, KEY_BYTES_MAX};
 use segue_engine::Target;
 use serde_json::Value;
 
+/// Where a request belongs, and who speaks where the address does not tell: the same two that a message of Segue's own
+/// interface has.
+#[derive(Debug, Clone)]
+pub(crate) struct Place {
+    /// The scope, or an address that leads to it.
+    pub(crate) to: Target,
+    /// Who speaks in a group.
+    pub(crate) speaker: Option<String>,
+}
+
+impl From<scope::Key> for Place {
+    fn from(scope: scope::Key) -> Self {
+        Self { to: Target::Scope(scope), speaker: None }
+    }
+}
+
 /// Finds the scope that a request names as such: by a header, or in its metadata.
 pub(crate) fn explicit(
     app: &App,
     caller: &Caller,
     headers: &HeaderMap,
     fields: &Value,
-) -> Result<Option<scope::Key>, Problem> {
+) -> Result<Option<Place>, Problem> {
     if let Some(scope) = header(headers, "x-segue-scope")? {
-        return body::scope(caller, &scope).map(Some);
+        return body::scope(caller, &scope).map(|scope| Some(scope.into()));
     }
     let id = |name: &str| Ok::<_, Problem>(header(headers, name)?.map(Id::Text));
     let address = NewAddress {
@@ -29,16 +45,22 @@ pub(crate) fn explicit(
         thread: id("x-segue-thread")?,
         agent: id("x-segue-agent")?,
     };
-    if address.peer.is_some() || address.group.is_some() {
-        let (address, _) = address.read();
-        let scope = app.scope_of(&Target::Address(address));
-        caller.check(&scope)?;
-        return Ok(Some(scope));
+    if address.says_something() {
+        let (address, speaker) = address.read();
+        let to = Target::Address(address);
+        caller.check(&app.scope_of(&to))?;
+        return Ok(Some(Place { to, speaker }));
     }
-    if let Some(scope) = fields.pointer("/metadata/segue_scope").and_then(Value::as_str) {
-        return body::scope(caller, scope).map(Some);
+    Ok(in_metadata(caller, fields.get("metadata"))?.map(Place::from))
+}
+
+/// Finds the scope that metadata names.
+pub(crate) fn in_metadata(caller: &Caller, metadata: Option<&Value>) -> Result<Option<scope::Key>, Problem> {
+    match metadata.and_then(|metadata| metadata.get("segue_scope")) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(scope)) => body::scope(caller, scope).map(Some),
+        Some(_) => Err(Problem::wrong("metadata.segue_scope is a text: the key of a scope")),
     }
-    Ok(None)
 }
 
 /// Finds the scope that a request names: as such, by its cache key or its user. None: it is passed through, and nothing
@@ -48,27 +70,30 @@ pub(crate) fn of_request(
     caller: &Caller,
     headers: &HeaderMap,
     fields: &Value,
-) -> Result<Option<scope::Key>, Problem> {
-    if let Some(scope) = explicit(app, caller, headers, fields)? {
-        return Ok(Some(scope));
+) -> Result<Option<Place>, Problem> {
+    if let Some(place) = explicit(app, caller, headers, fields)? {
+        return Ok(Some(place));
     }
     let names = ["prompt_cache_key", "user", "safety_identifier"];
     let named =
         names.iter().find_map(|name| fields.get(*name)?.as_str().filter(|text| !text.trim().is_empty()));
-    named.map(|text| derived(caller, text)).transpose()
+    named.map(|text| derived(caller, text).map(Place::from)).transpose()
 }
 
-/// Makes a scope of a name that the client did not choose as one. It lies where the caller's own scopes are.
+/// Makes a scope of a name that the client chose for a conversation: one that it may see as such, or else one of its own.
+pub(crate) fn chosen(caller: &Caller, name: &str) -> Result<scope::Key, Problem> {
+    match name.parse::<scope::Key>() {
+        Ok(key) if safe(name) == name && caller.sees(name) => Ok(key),
+        _ => derived(caller, name),
+    }
+}
+
+/// Makes a scope of a name that the client did not choose as one. It lies where the caller's own scopes are. No two names
+/// make one scope.
 pub(crate) fn derived(caller: &Caller, name: &str) -> Result<scope::Key, Problem> {
     let home = caller.home();
-    let fits = |text: &str| text.parse::<scope::Key>().is_ok() && caller.sees(text);
-    let key = match fits(name) {
-        true => name.to_owned(),
-        false => {
-            let colon = if home.is_empty() || home.ends_with(':') { "" } else { ":" };
-            format!("{home}{colon}{}", safe(name))
-        }
-    };
+    let colon = if home.is_empty() || home.ends_with(':') { "" } else { ":" };
+    let key = format!("{home}{colon}{}", safe(name));
     let key: scope::Key = match key.parse() {
         Ok(key) => key,
         Err(error) => {
@@ -80,11 +105,11 @@ pub(crate) fn derived(caller: &Caller, name: &str) -> Result<scope::Key, Problem
     Ok(key)
 }
 
-/// Escapes what a key cannot hold; what is too long becomes its beginning and a digest.
+/// Escapes what a key cannot hold, and what escapes are made of; what is too long becomes its beginning and a digest.
 fn safe(name: &str) -> String {
     let mut safe = String::new();
-    for c in name.trim().chars() {
-        match c == '#' || c == '%' || c.is_whitespace() || c.is_control() {
+    for c in name.chars() {
+        match matches!(c, '#' | '%' | '~') || c.is_whitespace() || c.is_control() {
             true => c.encode_utf8(&mut [0; 4]).bytes().for_each(|byte| safe += &format!("%{byte:02x}")),
             false => safe.push(c),
         }
@@ -133,7 +158,28 @@ fn decoded(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::decoded;
+    use super::{decoded, safe};
+
+    /// P-1: two names never meet.
+    #[test]
+    fn p1_names_are_made_safe_and_never_meet() {
+        for (name, made) in [
+            ("ann", "ann"),
+            ("ann ", "ann%20"),
+            ("a b", "a%20b"),
+            ("a%20b", "a%2520b"),
+            ("a#2", "a%232"),
+            ("a~b", "a%7eb"),
+            ("李雷", "李雷"),
+            ("a\u{3000}b", "a%e3%80%80b"),
+        ] {
+            assert_eq!(safe(name), made);
+        }
+        let long = safe(&"x".repeat(2_000));
+        assert!(long.len() < 100 && long.contains('~'), "{long}");
+        assert_ne!(safe(&long), long, "a short name cannot pose as a long one");
+        assert_ne!(safe(&"x".repeat(2_001)), long);
+    }
 
     #[test]
     fn escapes_of_ascii_stay_and_others_are_read() {

@@ -3,16 +3,15 @@
 
 use super::history::Known;
 use super::history_commands::{Conversation, is_command};
-use super::request_message::RequestMessage;
+use super::marks::Marks;
+use super::request_message::{RequestMessage, to_items};
+use super::scope::Place;
 use crate::app::App;
 use crate::auth::Caller;
-use crate::own::messages;
+use crate::own::{Order, messages};
 use crate::problem::Problem;
 use crate::traces::ModelCall;
-use axum::http::{HeaderName, HeaderValue};
-use axum::response::Response;
-use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
-use segue_core::decision::Action;
+use segue_core::decision::{Action, Decision};
 use segue_core::entry::{Body, CommandBy, Seq};
 use segue_core::message::{Message, MessageId, Role};
 use segue_core::scope;
@@ -22,13 +21,14 @@ use segue_engine::config::{History, Notices};
 use segue_engine::outcome::Delivery;
 use segue_engine::{HostCommand, Inbound, Outcome, Pick, Request, Target};
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::sync::Arc;
-
-/// What stands in a header as it is; all else is percent-encoded.
-const HEADER: &AsciiSet = &CONTROLS.add(b'%').add(b'"');
 
 /// How many entries behind a message its decision is looked for.
 const DECISION_BEHIND_MAX: usize = 24;
+
+/// In how many of a session's newest messages it is looked for how its client sends them.
+const NEWEST_MAX: usize = 32;
 
 /// What the client says about its history.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,60 +39,6 @@ pub(crate) enum Sends {
     Unsaid,
 }
 
-/// What is answered in the headers.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Marks {
-    session: String,
-    action: Action,
-    notice: Option<String>,
-}
-
-impl Marks {
-    fn of(outcome: &Outcome) -> Self {
-        let (session, notice) = (outcome.session_key().to_string(), outcome.notice.clone());
-        Self { session, action: outcome.action, notice }
-    }
-
-    /// Tells also what was done before. A boundary counts more than going on behind it.
-    fn after(mut self, moved: Option<&Outcome>) -> Self {
-        let Some(moved) = moved else { return self };
-        if self.action.goes_on() {
-            self.action = moved.action;
-        }
-        let notices: Vec<String> = moved.notice.iter().cloned().chain(self.notice).collect();
-        self.notice = (!notices.is_empty()).then(|| notices.join("\n"));
-        self
-    }
-
-    /// Writes the headers of an answer.
-    pub(crate) fn write(&self, response: &mut Response, notices: Notices) {
-        let put = |response: &mut Response, name: &'static str, text: &str| {
-            let text = utf8_percent_encode(text, HEADER).to_string();
-            if let Ok(value) = HeaderValue::from_str(&text) {
-                response.headers_mut().insert(HeaderName::from_static(name), value);
-            }
-        };
-        match self.session.bytes().all(|byte| byte.is_ascii_graphic()) {
-            // A key that holds escapes of its own stays as it is.
-            true => {
-                if let Ok(value) = HeaderValue::from_str(&self.session) {
-                    response.headers_mut().insert("x-segue-session", value);
-                }
-            }
-            false => put(response, "x-segue-session", &self.session),
-        }
-        put(response, "x-segue-action", self.action.name());
-        if let Some(notice) = self.notice.as_deref().filter(|_| notices != Notices::None) {
-            put(response, "x-segue-notice", notice);
-        }
-    }
-
-    fn prefix(&self, notices: Notices) -> Option<String> {
-        let notice = self.notice.as_deref().filter(|_| notices == Notices::Prefix)?;
-        Some(format!("{notice}\n\n"))
-    }
-}
-
 /// A turn that is decided on.
 pub(crate) struct Turn {
     /// The scope.
@@ -101,8 +47,12 @@ pub(crate) struct Turn {
     pub(crate) session: Number,
     /// What is answered in the headers.
     pub(crate) marks: Marks,
-    /// The messages that the request added to the log.
-    pub(crate) inputs: Vec<Seq>,
+    /// Where the log ended when it began.
+    pub(crate) since: Seq,
+    /// The messages of the request that are in the log, by their places in the request.
+    pub(crate) held: BTreeMap<usize, Seq>,
+    /// What the request said, for who asks for it later.
+    pub(crate) sent: Vec<Sent>,
     /// Who answers.
     pub(crate) next: Next,
     /// The call of the model, for traces.
@@ -119,7 +69,39 @@ impl Turn {
     }
 }
 
+/// A part of what a request said.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Sent {
+    /// A message of the log.
+    Entry(Seq),
+    /// Items that are not in the log: the developer's, or a command.
+    Apart(Vec<Value>),
+}
+
 impl Turn {
+    /// Tells where everything is that the input of a response has said. What is not in the log is as it was sent, with ids.
+    pub(crate) fn sent_items(&self, input: &Value, said: &[RequestMessage], response: &str) -> Vec<Sent> {
+        let items = input.as_array().map(Vec::as_slice).unwrap_or_default();
+        let ends = said.iter().skip(1).map(|next| next.place).chain([items.len()]);
+        let named = |at: usize, item: &Value| {
+            let mut item = item.clone();
+            if let Value::Object(fields) = &mut item {
+                fields.entry("id").or_insert_with(|| format!("msg_{response}_{at}").into());
+                fields.entry("type").or_insert_with(|| "message".into());
+            }
+            item
+        };
+        let part = |(one, end): (&RequestMessage, usize)| match self.held.get(&one.place) {
+            Some(seq) => Sent::Entry(*seq),
+            None if items.is_empty() => Sent::Apart(to_items(one.role, &one.message, response)),
+            None => {
+                let range = items.iter().enumerate().take(end).skip(one.place);
+                Sent::Apart(range.map(|(at, item)| named(at, item)).collect())
+            }
+        };
+        said.iter().zip(ends).map(part).collect()
+    }
+
     /// Takes the call of the model that answers, and says which conversation it belongs to.
     pub(crate) async fn called(&mut self, app: &App, call: ModelCall) {
         if call.is_traced()
@@ -144,8 +126,8 @@ pub(crate) enum Next {
 
 /// What a request asks of a scope.
 pub(crate) struct Asked {
-    /// The scope.
-    pub(crate) scope: scope::Key,
+    /// Where it belongs, and who speaks.
+    pub(crate) place: Place,
     /// What the request says.
     pub(crate) said: Vec<RequestMessage>,
     /// What the client says about its history.
@@ -158,16 +140,22 @@ pub(crate) struct Asked {
 
 /// Begins a turn: takes over what is new, decides, and assembles the context.
 pub(crate) async fn begin(app: &App, caller: &Caller, asked: Asked) -> Result<Turn, Problem> {
-    let Asked { scope, said, sends, message_id, previous } = asked;
-    let is_new_scope = app.admit_scope(caller, &Target::Scope(scope.clone())).await?;
+    let Asked { place: Place { to, speaker }, mut said, sends, message_id, previous } = asked;
+    let is_new_scope = app.admit_scope(caller, &to).await?;
     check_size(app, said.iter().filter(|said| said.role != Role::System).map(|said| &said.message))?;
+    // Who speaks now said the last message. Who said the others is not known.
+    if let (Some(speaker), Some(last)) = (speaker, said.iter_mut().rfind(|said| said.role == Role::User)) {
+        last.message.sender = Some(speaker);
+    }
     // Two requests of one client must not take the same message over twice.
+    let scope = app.scope_of(&to);
     let waits = app.scope_turns.of(scope.as_str());
     let _turn = waits.lock().await;
     let (system, said): (Vec<RequestMessage>, Vec<RequestMessage>) =
         said.into_iter().partition(|said| said.role == Role::System);
-    let is_new = sends == Sends::OnlyNew || is_only_new(&said);
-    let mut turn = Beginning { app, scope: scope.clone(), message_id, inputs: Vec::new(), moved: None };
+    let since = app.head_of(&scope).await?;
+    let mut turn = Beginning { app, to, scope, since, message_id, held: BTreeMap::new(), moved: None };
+    let is_new = sends == Sends::OnlyNew || (is_only_new(&said) && !turn.is_thread_of_its_own(&said).await?);
     let known = turn.known(&said).await?;
     if let Some((session, seq)) = previous.filter(|_| known.is_none()) {
         turn.go_back(session, seq).await?;
@@ -209,9 +197,11 @@ fn is_only_new(said: &[RequestMessage]) -> bool {
 
 struct Beginning<'a> {
     app: &'a App,
+    to: Target,
     scope: scope::Key,
+    since: Seq,
     message_id: Option<String>,
-    inputs: Vec<Seq>,
+    held: BTreeMap<usize, Seq>,
     /// What was done before the message is decided on: a fork, say.
     moved: Option<Outcome>,
 }
@@ -219,7 +209,8 @@ struct Beginning<'a> {
 impl Beginning<'_> {
     /// Finds the entry of a request that was taken before under the same id, if it says the same.
     async fn known(&self, said: &[RequestMessage]) -> Result<Option<Seq>, Problem> {
-        let (Some(id), Some(last)) = (self.id(None), said.last()) else { return Ok(None) };
+        let Some(last) = said.last() else { return Ok(None) };
+        let Some(id) = self.message(last, None)?.message_id else { return Ok(None) };
         let store = self.app.engine.store();
         let Some(seq) = store.seen(&self.scope, &id).await? else { return Ok(None) };
         let is_same = match store.get(&self.scope, seq).await?.map(|record| record.body()) {
@@ -235,10 +226,45 @@ impl Beginning<'_> {
         Ok(is_same.then_some(seq))
     }
 
+    /// Tells whether a single message is a thread of its own: the client of the latest session has sent its history with each
+    /// message so far, and now sends none. Its first message was edited or sent again, or it begins anew.
+    async fn is_thread_of_its_own(&self, said: &[RequestMessage]) -> Result<bool, Problem> {
+        let [RequestMessage { role: Role::User, .. }] = said else { return Ok(false) };
+        if self.app.serve().context == History::Managed {
+            return Ok(false);
+        }
+        let Some(state) = self.app.engine.store().load(&self.scope).await? else { return Ok(false) };
+        let Some(latest) = state.latest() else { return Ok(false) };
+        let view = state.view(latest);
+        let (newest, _) = self.app.page(&self.scope, &view, None, Order::Desc, NEWEST_MAX).await?;
+        let mut before = newest.iter().skip_while(|stored| stored.role != Role::User);
+        let Some(last) = before.next() else { return Ok(false) };
+        // What was said before it shows that the client knew that.
+        if !before.any(|stored| stored.role == Role::Assistant) {
+            return Ok(false);
+        }
+        Ok(self.decision(last.seq).await?.is_none())
+    }
+
+    /// Finds the decision about a message. One that was taken over as a part of a history has none.
+    async fn decision(&self, seq: Seq) -> Result<Option<Decision>, Problem> {
+        let behind = self.app.engine.store().tail(&self.scope, seq, DECISION_BEHIND_MAX).await?;
+        Ok(behind.iter().find_map(|record| match record.body() {
+            Ok(Body::Decision(decision)) if decision.about == seq => Some(*decision),
+            _ => None,
+        }))
+    }
+
     /// Returns the id of the request's last message, or of one before it.
     fn id(&self, nth: Option<usize>) -> Option<MessageId> {
         let id = self.message_id.as_ref()?;
         Some(MessageId(nth.map_or_else(|| id.clone(), |nth| format!("{id}:{nth}"))))
+    }
+
+    /// Returns a message as it is kept: with the identity and the author that the address tells.
+    fn message(&self, said: &RequestMessage, nth: Option<usize>) -> Result<Message, Problem> {
+        let message = Message { message_id: self.id(nth), ..said.message.clone() };
+        Ok(self.app.engine.addressed(&self.to, said.role, message)?.1)
     }
 
     /// Goes back to where a response was made: a session that has gone on since is forked there.
@@ -262,11 +288,7 @@ impl Beginning<'_> {
     /// The same request once more: it gets the reply of then, or another try if there is none.
     async fn again(self, seq: Seq) -> Result<Turn, Problem> {
         let state = self.state().await?;
-        let behind = self.app.engine.store().tail(&self.scope, seq, DECISION_BEHIND_MAX).await?;
-        let decided = behind.iter().find_map(|record| match record.body() {
-            Ok(Body::Decision(decision)) if decision.about == seq => Some(decision),
-            _ => None,
-        });
+        let decided = self.decision(seq).await?;
         let holds = |number: &Number| state.view(*number).iter().any(|s| s.first <= seq && seq <= s.last);
         let holder = || state.all().map(|(number, _)| number).filter(holds).min();
         let session = decided.as_ref().map(|decision| decision.session).or_else(holder);
@@ -317,6 +339,7 @@ impl Beginning<'_> {
                 self.moved = Some(self.fork(&known, None).await?);
             }
             new.retain(|(at, _)| known.new.contains(at));
+            self.hold(&said, &known);
         }
         let last_user = new.iter().rposition(|(_, said)| said.role == Role::User);
         let last = last_user.map(|at| new.remove(at).1);
@@ -350,9 +373,12 @@ impl Beginning<'_> {
         match &known {
             Some(known) => {
                 new.retain(|(at, _)| known.new.contains(at));
+                self.hold(&conversation.said, known);
                 if known.goes_on {
                     // Where nothing is added, the fork alone tells that the request was done.
-                    let id = self.message_id.clone().filter(|_| new.is_empty());
+                    let last = conversation.said.last().filter(|_| new.is_empty());
+                    let last = last.map(|last| self.message(last, None)).transpose()?;
+                    let id = last.and_then(|last| last.message_id);
                     self.moved = Some(self.fork(known, id).await?);
                 } else if !latest_is(known.session) {
                     let resume = Request::Resume(Pick::Numbered(known.session));
@@ -377,22 +403,28 @@ impl Beginning<'_> {
     }
 
     /// Forks a session behind what is known of it. Where nothing is, that is a new session.
-    async fn fork(&self, known: &Known, id: Option<String>) -> Result<Outcome, Problem> {
+    async fn fork(&self, known: &Known, id: Option<MessageId>) -> Result<Outcome, Problem> {
         let pick = Pick::Numbered(known.session);
         let request = known.last.map_or(Request::New(None), |last| Request::Fork(pick, Some(last)));
-        let by = id.map(|id| HostCommand { text: "fork".to_owned(), id: MessageId(id) });
+        let by = id.map(|id| HostCommand { text: "fork".to_owned(), id });
         self.app.request_as(&self.scope, &request, by).await
+    }
+
+    /// Notes where the log holds what is known of a history.
+    fn hold(&mut self, said: &[RequestMessage], known: &Known) {
+        let places = known.held.iter().filter_map(|(at, seq)| Some((said.get(*at)?.place, *seq)));
+        self.held.extend(places);
     }
 
     /// Takes a message over as it is. It is known by the request's id, or by that and its place.
     async fn keep(&mut self, said: &RequestMessage, nth: Option<usize>) -> Result<Option<Outcome>, Problem> {
-        let message = Message { message_id: self.id(nth), ..said.message.clone() };
+        let message = self.message(said, nth)?;
         let says_nothing = message.text.trim().is_empty() && message.tool_calls.is_empty();
         if says_nothing && said.role != Role::Tool {
             return Ok(None);
         }
         let outcome = self.app.request(&self.scope, &Request::Keep(said.role, message)).await?;
-        self.inputs.extend(outcome.seq);
+        self.held.extend(outcome.seq.map(|seq| (said.place, seq)));
         Ok(Some(outcome))
     }
 
@@ -400,10 +432,10 @@ impl Beginning<'_> {
     async fn decide(mut self, system: &[RequestMessage], said: &RequestMessage) -> Result<Turn, Problem> {
         let message = Message { message_id: self.id(None), ..said.message.clone() };
         let at = self.app.engine.now();
-        let to = Target::Scope(self.scope.clone());
+        let to = self.to.clone();
         let inbound = Inbound { at, to, role: Role::User, message, session: None };
         let outcome = self.app.receive(inbound, None).await?;
-        self.inputs.extend(outcome.seq);
+        self.held.extend(outcome.seq.map(|seq| (said.place, seq)));
         let marks = Marks::of(&outcome).after(self.moved.as_ref());
         let session = outcome.session;
         if outcome.delivery == Delivery::Again
@@ -457,13 +489,12 @@ impl Beginning<'_> {
     }
 
     fn marks(&self, session: Number, action: Action, notice: Option<String>) -> Marks {
-        let session = Key::new(self.scope.clone(), session).to_string();
-        Marks { session, action, notice }
+        Marks::new(Key::new(self.scope.clone(), session).to_string(), action, notice)
     }
 
     fn turn(self, session: Number, marks: Marks, next: Next) -> Turn {
-        let (scope, inputs) = (self.scope, self.inputs);
-        Turn { scope, session, marks, inputs, next, call: ModelCall::default() }
+        let Self { scope, since, held, .. } = self;
+        Turn { scope, session, marks, since, held, sent: Vec::new(), next, call: ModelCall::default() }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Live: events as they happen, and interrupts for running agents.
 
 use crate::app::App;
-use crate::auth::{Admission, Caller};
+use crate::auth::{Admission, Caller, Right};
 use crate::body::{self, Asked, At};
 use crate::events::events_of;
 use crate::problem::Problem;
@@ -302,7 +302,8 @@ pub struct Interrupt {
 /// Wait for interrupts
 ///
 /// Answers as soon as the person says something to the task that is at work, and at the latest after `wait` seconds.
-/// Each message is told once: the work goes on with it.
+/// Each message is told once: the work goes on with it. With a token that may only read, what waits is shown and goes on
+/// waiting.
 #[utoipa::path(get, path = "/api/v1/scopes/{scope}/interrupts", tag = "events",
     params(("scope" = String, Path, description = "The scope, percent-encoded"), WaitQuery),
     responses((status = 200, description = "What was said", body = Interrupts)))]
@@ -317,6 +318,8 @@ pub(crate) async fn interrupts(
     if !(0.0..=WAIT_MAX).contains(&wait) {
         return Err(Problem::wrong(format!("\"wait\" is a number of seconds from 0 to {WAIT_MAX}")));
     }
+    // To take what was said changes where the task stands.
+    let look = if caller.may(Right::Write).is_ok() { Look::Take } else { Look::Only };
     let tasks = Tasks::new(Arc::clone(&app.engine), scope.clone());
     let until = Instant::now() + Duration::from_secs_f64(wait);
     let (mut stopping, mut admission) = (app.stopping.clone(), app.admission(caller));
@@ -324,7 +327,7 @@ pub(crate) async fn interrupts(
     loop {
         // Marked as seen before the log is read, so that nothing comes between unnoticed.
         woken.borrow_and_update();
-        let heard = heard(&tasks).await?;
+        let heard = heard(&tasks, look).await?;
         if !heard.interrupts.is_empty() {
             return Ok(Json(heard));
         }
@@ -339,12 +342,24 @@ pub(crate) async fn interrupts(
     }
 }
 
-/// Takes what was said to the task that is at work, if there is one.
-async fn heard(tasks: &Tasks) -> Result<Interrupts, Problem> {
+/// What becomes of what was said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Look {
+    /// It is taken: the work goes on with it.
+    Take,
+    /// It goes on waiting.
+    Only,
+}
+
+/// Finds what was said to the task that is at work, if there is one.
+async fn heard(tasks: &Tasks, look: Look) -> Result<Interrupts, Problem> {
     let Some(session) = tasks.active_session().await? else {
         return Ok(Interrupts { state: "none".to_owned(), interrupts: Vec::new() });
     };
-    let said = session.look_for_interrupts().await?;
+    let said = match look {
+        Look::Take => session.look_for_interrupts().await?,
+        Look::Only => session.waiting_interrupts().await?,
+    };
     let interrupt = |one: segue_engine::tasks::Interruption| Interrupt { seq: one.message.0, text: one.text };
     let state = session.state().await?.name().to_owned();
     Ok(Interrupts { state, interrupts: said.into_iter().map(interrupt).collect() })

@@ -6,7 +6,7 @@ use super::wire::Turn;
 use crate::app::App;
 use crate::auth::{Caller, Right};
 use crate::body::{self, Body};
-use crate::idempotency;
+use crate::idempotency::{self, InScope};
 use crate::problem::Problem;
 use axum::extract::State;
 use axum::{Extension, Json};
@@ -46,7 +46,7 @@ pub struct NewMessage {
     /// Who said it, where several people share a scope.
     #[serde(default)]
     sender: Option<Id>,
-    /// What came with it: names or addresses of files.
+    /// What came with it: names or addresses of files, or what is known about each.
     #[serde(default)]
     #[schema(max_items = 100)]
     attachments: Option<Vec<Attachment>>,
@@ -85,6 +85,12 @@ pub struct NewAddress {
 }
 
 impl NewAddress {
+    /// Tells whether anything is named in it.
+    pub(crate) fn says_something(&self) -> bool {
+        let Self { channel, account, peer, group, thread, agent } = self;
+        [channel, account, peer, group, thread, agent].into_iter().any(Option::is_some)
+    }
+
     /// Reads the address, and who speaks, where that is not the address.
     pub(crate) fn read(self) -> (Address, Option<String>) {
         let text = |id: Option<Id>| id.map(Id::text);
@@ -109,32 +115,52 @@ impl NewAddress {
 pub enum Attachment {
     /// Its name or address.
     Name(String),
-    /// An object: `name`, `url`, `type` are shown.
+    /// What is known about it.
     Described(#[serde(deserialize_with = "body::object")] AttachmentFields),
 }
 
-/// What is known about an attachment.
+/// What is known about an attachment. All of it becomes part of the message's text.
 #[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
 pub struct AttachmentFields {
     /// Its name.
     #[serde(default)]
     name: Option<String>,
+    /// The same.
+    #[serde(default)]
+    filename: Option<String>,
     /// Its media type.
     #[serde(default, rename = "type")]
     kind: Option<String>,
+    /// The same.
+    #[serde(default)]
+    mime_type: Option<String>,
     /// Where it is.
     #[serde(default)]
     url: Option<String>,
+    /// What it shows or holds.
+    #[serde(default)]
+    caption: Option<String>,
+    /// The same.
+    #[serde(default)]
+    alt: Option<String>,
 }
 
 impl Attachment {
-    fn shown(&self) -> String {
-        match self {
-            Self::Name(name) => name.clone(),
+    /// Writes it as a line of the message.
+    fn line(&self) -> String {
+        let described = match self {
+            Self::Name(name) => name.trim().to_owned(),
             Self::Described(fields) => {
-                let words = [&fields.name, &fields.kind, &fields.url];
-                words.into_iter().flatten().map(String::as_str).collect::<Vec<_>>().join(" ")
+                let AttachmentFields { name, filename, kind, mime_type, url, caption, alt } = fields;
+                let words = [name, filename, kind, mime_type, url, caption, alt].into_iter().flatten();
+                let words = words.map(|word| word.trim()).filter(|word| !word.is_empty());
+                words.collect::<Vec<_>>().join(" ")
             }
+        };
+        match described.is_empty() {
+            true => "[attachment]".to_owned(),
+            false => format!("[attachment: {described}]"),
         }
     }
 }
@@ -149,10 +175,23 @@ pub(crate) async fn send(
     State(app): State<Arc<App>>,
     caller: Caller,
     key: Option<Extension<idempotency::Key>>,
-    Body(new): Body<NewMessage>,
-) -> Result<Json<Turn>, Problem> {
-    let (to, speaker) = target(&app, &caller, new.scope.as_deref(), new.address)?;
+    Body(mut new): Body<NewMessage>,
+) -> Result<InScope<Result<Json<Turn>, Problem>>, Problem> {
+    let (to, speaker) = target(&app, &caller, new.scope.as_deref(), new.address.take())?;
     caller.may(Right::Write)?;
+    let scope = app.scope_of(&to);
+    let since = app.head_of(&scope).await?;
+    Ok(InScope { answer: receive(&app, &caller, key, new, to, speaker).await, scope, since })
+}
+
+async fn receive(
+    app: &App,
+    caller: &Caller,
+    key: Option<Extension<idempotency::Key>>,
+    new: NewMessage,
+    to: Target,
+    speaker: Option<String>,
+) -> Result<Json<Turn>, Problem> {
     let given = new.at.as_deref().map(time_stamp).transpose()?;
     let at = given.unwrap_or_else(|| app.engine.now());
     new.context.as_ref().map(ContextQuery::check).transpose()?;
@@ -163,19 +202,22 @@ pub(crate) async fn send(
     }
     let mut text = new.text.unwrap_or_default();
     for attachment in &attachments {
-        text += &format!("\n[attachment: {}]", attachment.shown());
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        text += &attachment.line();
     }
     let message_id = new.message_id.map(Id::text).or_else(|| key.map(|Extension(key)| key.message_id()));
     let (message_id, sender) = (message_id.map(MessageId), new.sender.map(Id::text).or(speaker));
     let message = Message { text, message_id, sender, ..Message::default() };
-    let is_new_scope = app.admit_scope(&caller, &to).await?;
+    let is_new_scope = app.admit_scope(caller, &to).await?;
     app.clocks.note(&app.scope_of(&to), given, app.engine.now());
     let inbound = Inbound { at, to, role: Role::User, message, session: None };
     let outcome = app.receive(inbound, intent).await?;
-    app.begun_scope(&caller, is_new_scope).await;
+    app.begun_scope(caller, is_new_scope).await;
     let wish = new.context.filter(|_| outcome.wants_reply());
     let context = match wish {
-        Some(wish) => Some(assemble(&app, &outcome.scope, &wish).await),
+        Some(wish) => Some(assemble(app, &outcome.scope, &wish).await),
         None => None,
     };
     // The message is durable: a context that cannot be had does not take the turn back.

@@ -6,7 +6,7 @@ use super::turns::{no_session, refused};
 use crate::app::App;
 use crate::auth::{Caller, Right};
 use crate::body::{self, Body};
-use crate::idempotency;
+use crate::idempotency::{self, InScope};
 use crate::problem::Problem;
 use axum::extract::State;
 use axum::{Extension, Json};
@@ -315,7 +315,7 @@ pub(crate) async fn reply(
     caller: Caller,
     key: Option<Extension<idempotency::Key>>,
     Body(new): Body<NewReply>,
-) -> Result<Json<Written>, Problem> {
+) -> Result<InScope<Result<Json<Written>, Problem>>, Problem> {
     let scope = body::scope(&caller, &new.scope)?;
     caller.may(Right::Write)?;
     let at = new.at.as_deref().map(time_stamp).transpose()?;
@@ -332,9 +332,12 @@ pub(crate) async fn reply(
         model: Some(model.clone()).filter(|model| !model.is_empty()),
         ..Message::default()
     };
-    let written = written(&app, &scope, new.session.as_deref(), at, Role::Assistant, message).await?;
-    app.count_tokens(&model, usage.unwrap_or_default());
-    Ok(written)
+    let since = app.head_of(&scope).await?;
+    let answer = written(&app, &scope, new.session.as_deref(), at, Role::Assistant, message).await;
+    if answer.is_ok() {
+        app.count_tokens(&model, usage.unwrap_or_default());
+    }
+    Ok(InScope { scope, since, answer })
 }
 
 /// Store the result of a tool
@@ -345,7 +348,7 @@ pub(crate) async fn tool_result(
     caller: Caller,
     key: Option<Extension<idempotency::Key>>,
     Body(new): Body<NewToolResult>,
-) -> Result<Json<Written>, Problem> {
+) -> Result<InScope<Result<Json<Written>, Problem>>, Problem> {
     let scope = body::scope(&caller, &new.scope)?;
     caller.may(Right::Write)?;
     let at = new.at.as_deref().map(time_stamp).transpose()?;
@@ -359,7 +362,9 @@ pub(crate) async fn tool_result(
         message_id: id(new.message_id, key),
         ..Message::default()
     };
-    written(&app, &scope, new.session.as_deref(), at, Role::Tool, message).await
+    let since = app.head_of(&scope).await?;
+    let answer = written(&app, &scope, new.session.as_deref(), at, Role::Tool, message).await;
+    Ok(InScope { scope, since, answer })
 }
 
 fn id(given: Option<Id>, key: Option<Extension<idempotency::Key>>) -> Option<MessageId> {

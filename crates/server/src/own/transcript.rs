@@ -134,8 +134,12 @@ pub struct Erased {
     seq: u64,
     /// Always true.
     erased: bool,
-    /// Whether no byte of it is left in the store's files. If something is in the way, that is finished later.
+    /// Whether no byte of it is left in the store's files. If something is in the way, that is finished later, but for
+    /// what is `set_aside`.
     finished: bool,
+    /// Files that were set aside because they are damaged, and may hold it. They go by `segue erase --set-aside` only, with
+    /// everything else that is in them.
+    set_aside: Vec<String>,
 }
 
 /// Erase a message
@@ -159,6 +163,9 @@ pub(crate) async fn erase(
         return Err(Problem::not_found(format!("there is no message {seq} in {scope}")));
     }
     let outcome = app.request(&scope, &Request::Erase(vec![Seq(seq)])).await?;
-    let finished = outcome.also != Some(Notice::Unfinished);
-    Ok(Json(Erased { scope: scope.as_str().to_owned(), seq, erased: true, finished }))
+    let left = app.engine.to_erase_entries(&scope, vec![Seq(seq)]).await?;
+    let set_aside: Vec<String> = left.perhaps.iter().map(|copy| copy.place.display().to_string()).collect();
+    let is_seen = set_aside.is_empty() && left.unseen.is_empty();
+    let finished = is_seen && outcome.also != Some(Notice::Unfinished);
+    Ok(Json(Erased { scope: scope.as_str().to_owned(), seq, erased: true, finished, set_aside }))
 }

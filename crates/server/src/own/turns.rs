@@ -27,10 +27,10 @@ impl App {
             None => Box::pin(self.engine.receive(inbound)).await?,
         };
         self.count(&outcome, begun);
-        match outcome.delivery {
-            Delivery::Failed => Err(Problem::unavailable(outcome.say().unwrap_or_default())),
-            Delivery::First | Delivery::Again => Ok(outcome),
+        if outcome.delivery == Delivery::Failed {
+            return Err(Problem::unavailable(outcome.say().unwrap_or_default()));
         }
+        Ok(outcome)
     }
 
     /// Does what is asked of a scope; what the rules refuse is a problem.

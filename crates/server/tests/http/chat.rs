@@ -137,5 +137,23 @@ async fn scopes_come_from_headers_users_and_cache_keys() {
     assert_eq!(session(call(body.clone(), address).await), "agent:main:telegram:direct:7");
     assert_eq!(session(call(body, vec![]).await), "ann");
     assert_eq!(session(call(plain("prompt_cache_key", "k"), vec![]).await), "k");
-    assert_eq!(session(call(plain("user", "ann smith#2"), vec![]).await), "ann%20smith%232");
+    // What is told in a header is percent-encoded, and a key may hold escapes of its own.
+    assert_eq!(session(call(plain("user", "ann smith#2"), vec![]).await), "ann%2520smith%25232");
+    // P-1: two names never meet in one scope.
+    let names = ["ann ", " ann", "ann", "a b", "a%20b", "a%2520b"];
+    let mut seen = std::collections::BTreeSet::new();
+    for name in names {
+        assert!(seen.insert(session(call(plain("user", name), vec![]).await)), "{name}");
+    }
+    // The same address leads to the same scope as in Segue's own interface, also without a peer.
+    let channel = vec![("x-segue-channel", "telegram")];
+    assert_eq!(session(call(plain("user", "ann"), channel).await), "agent:main:main");
+    let own = json!({ "address": { "channel": "telegram" }, "text": "hello" });
+    assert_eq!(world.post("/api/v1/messages", own).await.json()["scope"], "agent:main:main");
+    for wrong in [json!(5), json!(["s"]), json!({}), json!(true)] {
+        let mut body = plain("user", "ann");
+        body["metadata"] = json!({ "segue_scope": wrong });
+        assert_eq!(world.post("/v1/chat/completions", body.clone()).await.status, 422, "{wrong}");
+        assert_eq!(world.post("/v1/conversations", body).await.status, 422, "{wrong}");
+    }
 }

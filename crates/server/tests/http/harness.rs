@@ -33,6 +33,8 @@ pub enum Script {
     Response(&'static str),
     /// Answers once it is told to.
     Wait(&'static str),
+    /// Begins an event stream with the first bytes, and ends it with the others once it is told to.
+    Pause(&'static str, &'static str),
     /// Begins an event stream with these bytes, and never goes on.
     Half(&'static str),
     /// Sends these bytes as an event stream again and again, and never ends.
@@ -118,6 +120,15 @@ async fn model(State(model): State<Arc<Model>>, request: Request) -> Response {
         Script::Wait(text) => {
             model.go.notified().await;
             json!({ "role": "assistant", "content": text })
+        }
+        Script::Pause(first, rest) => {
+            let first =
+                futures_util::stream::once(async move { Ok::<_, std::io::Error>(Bytes::from(first)) });
+            let rest = futures_util::stream::once(async move {
+                model.go.notified().await;
+                Ok(Bytes::from(rest))
+            });
+            return stream(Body::from_stream(futures_util::StreamExt::chain(first, rest)));
         }
         Script::Hang => {
             let _guard = GivenUp(Arc::clone(&model));
@@ -322,6 +333,13 @@ impl World {
         Answer { status, headers, text: String::from_utf8_lossy(&bytes).into_owned() }
     }
 
+    /// Sends a request, and returns its answer as it begins.
+    pub async fn open(&self, path: &str, body: Value) -> reqwest::Response {
+        let request =
+            self.http.post(format!("{}{path}", self.url)).header("content-type", "application/json");
+        request.body(body.to_string()).send().await.unwrap()
+    }
+
     pub async fn get(&self, path: &str) -> Answer {
         self.call("GET", path, None, &[]).await
     }
@@ -347,6 +365,12 @@ impl World {
             format!("{} {}{calls}", m["role"].as_str().unwrap(), m["text"].as_str().unwrap())
         };
         answer.json()["items"].as_array().unwrap().iter().map(line).collect()
+    }
+
+    /// Everything that the store's files hold.
+    pub fn files(&self) -> Vec<u8> {
+        let folder = std::fs::read_dir(self._folder.path()).unwrap();
+        folder.flat_map(|file| std::fs::read(file.unwrap().path()).unwrap()).collect()
     }
 
     /// Opens the store beside the server, as `segue token` does.

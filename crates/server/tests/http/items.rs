@@ -79,22 +79,24 @@ async fn s1_an_item_is_erased_alone() {
     }
 }
 
-/// To erase needs the same right everywhere.
+/// Who may write to a conversation may take an item back: sessions of OpenAI's agents do.
 #[tokio::test]
-async fn s6_erasing_an_item_needs_the_right_to_erase() {
+async fn s6_an_item_is_deleted_with_the_right_to_write() {
     let mut world = World::new().await;
     let engine = world.engine().await;
     let (tokens, now) = (Server::tokens(&engine), engine.now());
     let writer = tokens.add("w", vec!["t:".into()], Right::Write, None, now).await.unwrap().secret;
-    let admin = tokens.add("a", vec!["t:".into()], Right::Admin, None, now).await.unwrap().secret;
+    let looker = tokens.add("l", vec!["t:".into()], Right::Read, None, now).await.unwrap().secret;
     let reader = tokens.add("r", vec!["u:".into()], Right::Read, None, now).await.unwrap().secret;
-    world.token = Some(writer);
+    world.token = Some(writer.clone());
     let id = conversation(&world).await;
     let path = format!("/v1/conversations/{id}/items");
     let items = json!({ "items": [{ "type": "message", "role": "user", "content": "hello" }] });
     let kept = world.post(&path, items.clone()).await.json();
     let item = format!("{path}/{}", kept["data"][0]["id"].as_str().unwrap());
-    assert_eq!(world.call("DELETE", &item, None, &[]).await.status, 403);
+    let read_only = format!("Bearer {looker}");
+    let read_only = [("authorization", read_only.as_str())];
+    assert_eq!(world.call("DELETE", &item, None, &read_only).await.status, 403);
     // What a token may not know of is not there, whatever it may do.
     let header = format!("Bearer {reader}");
     let foreign = [("authorization", header.as_str())];
@@ -109,7 +111,6 @@ async fn s6_erasing_an_item_needs_the_right_to_erase() {
     ] {
         assert_eq!(world.call(method, path, body.as_ref(), &foreign).await.status, 404, "{method} {path}");
     }
-    world.token = Some(admin);
     assert_eq!(world.call("DELETE", &item, None, &[]).await.status, 200);
 }
 
@@ -188,4 +189,94 @@ async fn s1_a_response_is_shown_as_it_was_made() {
     let rest = world.get(&format!("{path}?stream=true&starting_after=3")).await;
     let first: Value = serde_json::from_str(&rest.data()[0]).unwrap();
     assert_eq!(first["sequence_number"], 4);
+}
+
+/// Lists are paged as at OpenAI: what is not there or makes no sense is said, and never the first page once more.
+#[tokio::test]
+async fn s1_pages_of_lists_are_refused_as_at_openai() {
+    let world = World::new().await;
+    let id = conversation(&world).await;
+    conversation(&world).await;
+    let items =
+        json!({ "items": [{ "role": "user", "content": "one" }, { "role": "user", "content": "two" }] });
+    world.post(&format!("/v1/conversations/{id}/items"), items).await;
+    let made =
+        world.post("/v1/responses", json!({ "model": "main", "user": "s", "input": "hi" })).await.json();
+    let response = made["id"].as_str().unwrap();
+    for path in [
+        "/v1/conversations".to_owned(),
+        format!("/v1/conversations/{id}/items"),
+        format!("/v1/responses/{response}/input_items"),
+    ] {
+        for (query, status, parameter) in [
+            ("after=item_none", 404, "after"),
+            ("limit=0", 400, "limit"),
+            ("limit=101", 400, "limit"),
+            ("limit=many", 400, "limit"),
+            ("order=up", 400, "order"),
+        ] {
+            let answer = world.get(&format!("{path}?{query}")).await;
+            assert_eq!(answer.status, status, "{path}?{query}: {}", answer.text);
+            let error = &answer.json()["error"];
+            assert_eq!(
+                (&error["type"], &error["param"]),
+                (&json!("invalid_request_error"), &json!(parameter))
+            );
+        }
+        let first = world.get(&format!("{path}?limit=1&order=asc")).await.json();
+        let last = first["last_id"].as_str().unwrap();
+        let rest = world.get(&format!("{path}?limit=100&order=asc&after={last}")).await;
+        assert_eq!(rest.status, 200, "{}", rest.text);
+        assert!(!rest.text.contains(last), "{}", rest.text);
+    }
+}
+
+/// All that a request said is among its input items, in order: what was in the log before, and what no log holds.
+#[tokio::test]
+async fn s1_input_items_are_all_that_was_sent() {
+    let mut world = World::new().await;
+    let input = json!([
+        { "type": "message", "role": "developer", "content": [{ "type": "input_text", "text": "Be brief." }] },
+        { "role": "user", "content": "one" },
+        { "type": "reasoning", "id": "rs_1", "summary": [] },
+        { "role": "assistant", "content": "a one" },
+        { "type": "function_call", "call_id": "c1", "name": "f", "arguments": "{}" },
+        { "type": "function_call_output", "call_id": "c1", "output": "42" },
+        { "role": "system", "content": "Be kind." },
+        { "role": "user", "content": "two" },
+    ]);
+    let said = async |world: &World, input: &Value| -> Vec<String> {
+        let made =
+            world.post("/v1/responses", json!({ "model": "main", "user": "s", "input": input })).await.json();
+        let path = format!("/v1/responses/{}/input_items?order=asc&limit=100", made["id"].as_str().unwrap());
+        let listed = world.get(&path).await.json();
+        let word = |item: &Value| match item["type"].as_str() {
+            Some("message") => {
+                let text = item["content"].as_str().or(item["content"][0]["text"].as_str());
+                assert!(item["id"].is_string(), "{item}");
+                format!("{} {}", item["role"].as_str().unwrap(), text.unwrap())
+            }
+            other => other.unwrap().to_owned(),
+        };
+        listed["data"].as_array().unwrap_or_else(|| panic!("{listed} {made}")).iter().map(word).collect()
+    };
+    let all = [
+        "developer Be brief.",
+        "user one",
+        "reasoning",
+        "assistant a one",
+        "function_call",
+        "function_call_output",
+        "system Be kind.",
+        "user two",
+    ];
+    assert_eq!(said(&world, &input).await, all);
+    // The second time most of it is in the log already.
+    world.restart().await;
+    let mut longer = input.as_array().unwrap().clone();
+    longer.push(json!({ "role": "assistant", "content": "ok" }));
+    longer.push(json!({ "role": "user", "content": "three" }));
+    let expected = [all.as_slice(), &["assistant ok", "user three"]].concat();
+    assert_eq!(said(&world, &json!(longer)).await, expected);
+    assert_eq!(said(&world, &json!("four")).await, ["user four"]);
 }

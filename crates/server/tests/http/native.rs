@@ -64,3 +64,14 @@ async fn a_notice_stands_before_the_reply_and_not_in_the_log() {
     let told = world.told("s", 2).await;
     assert_eq!(told.last().unwrap(), "assistant hi");
 }
+
+/// What is shown is kept: a reply that is longer than a message may be is none.
+#[tokio::test]
+async fn s4_a_native_stream_that_is_too_long_to_keep_ends_as_a_failure() {
+    let world = World::with("[limits]\nmessage_bytes_max = 10").await;
+    world.model.next(Script::Drip("event: response.output_text.delta\ndata: {\"type\":\"response.output_text.delta\",\"item_id\":\"m\",\"delta\":\"four\"}\n\n"));
+    let ask = json!({ "model": "native", "user": "s", "input": "go on", "stream": true });
+    let answer = world.post("/v1/responses", ask).await;
+    assert_eq!(answer.events().last().unwrap(), "response.failed", "{}", answer.text);
+    assert_eq!(world.told("s", 1).await, ["user go on"]);
+}

@@ -75,6 +75,24 @@ async fn s1_a_conversation_through_every_row() {
     assert_eq!(world.get(&format!("/api/v1/scopes/{ME}/verify")).await.json()["ok"], true);
 }
 
+/// what is deleted here goes from `MEMORY.md`, too.
+#[tokio::test]
+async fn x17_memory_file_goes_with_a_session_that_is_deleted() {
+    let folder = tempfile::tempdir().unwrap();
+    let world = World::with(&format!("[memory]\ndir = '{}'\n", folder.path().display())).await;
+    world.say(ME, "My name is Ann and I live in Graz.").await;
+    world.post(&format!("/api/v1/scopes/{ME}/sessions"), json!({ "text": "Now a new topic: bread." })).await;
+    let engine = world.engine().await;
+    let scope = ME.parse().unwrap();
+    engine.archive(&scope).await.unwrap();
+    engine.write_memory_file(&scope).await.unwrap();
+    let file = || std::fs::read_to_string(folder.path().join("MEMORY.md")).unwrap();
+    assert!(file().contains("Graz"));
+    let deleted = world.call("DELETE", &format!("/api/v1/scopes/{ME}/sessions/1"), None, &[]).await;
+    assert_eq!((deleted.status, &deleted.json()["finished"]), (200, &json!(true)), "{}", deleted.text);
+    assert!(!file().contains("Graz"), "{}", file());
+}
+
 #[tokio::test]
 async fn s1_addresses_are_routed_and_a_context_comes_along() {
     let world = World::new().await;

@@ -192,3 +192,28 @@ async fn x17_answers_about_conversations_go_with_what_was_erased() {
     let again = world.call("POST", &path, Some(&items), &KEY).await;
     assert_eq!(again.status, 409, "{}", again.text);
 }
+
+/// S-3: an upstream's failure may pass, whatever its status: it is no answer to keep.
+#[tokio::test]
+async fn s3_a_failure_of_the_upstream_is_not_kept() {
+    let world = World::with("[serve]\nupstream_retries = 0").await;
+    for status in [400, 404, 408, 409, 418, 429] {
+        let key = format!("k{status}");
+        let key = [("idempotency-key", key.as_str())];
+        let text = format!("try {status}");
+        let chat = json!({ "model": "main", "user": "s", "messages": [{ "role": "user", "content": text }] });
+        let response = json!({ "model": "main", "user": "r", "input": text });
+        for (path, body) in [("/v1/chat/completions", chat), ("/v1/responses", response)] {
+            world.model.next(Script::Status(status, "{\"error\":{\"message\":\"later\"}}"));
+            assert_eq!(world.call("POST", path, Some(&body), &key).await.status, status, "{path}");
+            world.model.next(Script::Say("here"));
+            let again = world.call("POST", path, Some(&body), &key).await;
+            assert_eq!(again.status, 200, "{path}: {}", again.text);
+            assert!(again.text.contains("here"), "{}", again.text);
+        }
+    }
+    for scope in ["s", "r"] {
+        let told = world.told(scope, 1).await;
+        assert_eq!(told.iter().filter(|line| line.starts_with("user")).count(), 6, "{told:?}");
+    }
+}

@@ -155,3 +155,33 @@ async fn s1_numbers_of_a_query_are_taken_as_people_mean_them() {
         assert_eq!(world.get(path).await.status, 422, "{path}");
     }
 }
+
+/// R-10: names, types and captions of attachments are part of what was said.
+#[tokio::test]
+async fn r10_what_is_known_about_attachments_is_kept() {
+    let world = World::new().await;
+    let attachments = json!([
+        "notes.txt",
+        { "filename": "cat.png", "mime_type": "image/png", "caption": "a cat on a roof" },
+        { "name": "report.pdf", "type": "application/pdf", "url": "https://example.org/r" },
+        { "alt": "a drawing" },
+        {},
+    ]);
+    let body = json!({ "scope": "s", "text": "look", "attachments": attachments });
+    assert_eq!(world.post("/api/v1/messages", body).await.status, 200);
+    let body = json!({ "scope": "s", "attachments": [{ "name": "alone.txt" }] });
+    assert_eq!(world.post("/api/v1/messages", body).await.status, 200);
+    let told = world.told("s", 1).await;
+    let lines = [
+        "user look",
+        "[attachment: notes.txt]",
+        "[attachment: cat.png image/png a cat on a roof]",
+        "[attachment: report.pdf application/pdf https://example.org/r]",
+        "[attachment: a drawing]",
+        "[attachment]",
+    ];
+    assert_eq!(told[0].lines().collect::<Vec<_>>(), lines);
+    assert_eq!(told[1], "user [attachment: alone.txt]");
+    let body = json!({ "scope": "s", "text": "look", "attachments": [{ "name": "a", "strange": 1 }] });
+    assert_eq!(world.post("/api/v1/messages", body).await.status, 422);
+}

@@ -98,6 +98,62 @@ async fn s4_no_half_response_is_taken_for_a_whole_one() {
     assert_eq!(world.get("/api/v1/scopes/s/verify").await.json()["ok"], true);
 }
 
+/// A client that goes on as soon as it is told why the reply ended: by then the reply is stored.
+#[tokio::test]
+async fn s7_a_reply_is_stored_before_a_client_is_told_that_it_is_whole() {
+    let first = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"hi\"}}]}\n\ndata: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n";
+    let world = World::new().await;
+    world.model.next(Script::Pause(first, "data: [DONE]\n\n"));
+    let mut answer = world.open("/v1/chat/completions", chat("hello")).await;
+    let mut text = String::new();
+    while !text.contains("hi") {
+        text += std::str::from_utf8(&answer.chunk().await.unwrap().unwrap()).unwrap();
+    }
+    assert!(!text.contains("stop"), "{text}");
+    world.model.go.notify_one();
+    while !text.contains("stop") {
+        text += std::str::from_utf8(&answer.chunk().await.unwrap().unwrap()).unwrap();
+    }
+    assert_eq!(world.told("s", 1).await, ["user hello", "assistant hi"]);
+}
+
+/// What comes behind the end of a reply takes nothing of it back.
+#[tokio::test]
+async fn s4_a_reply_that_is_whole_is_kept_whatever_comes_behind_it() {
+    let garbage: &[u8] = b"data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"hi\"},\"finish_reason\":\"stop\"}]}\n\ndata: <html>\n\n";
+    let world = World::new().await;
+    world.model.next(Script::Bytes(garbage));
+    let answer = world.post("/v1/chat/completions", chat("hello")).await;
+    assert_eq!((answer.streamed().as_str(), answer.data().last().unwrap().as_str()), ("hi", "[DONE]"));
+    world.model.next(Script::Bytes(garbage));
+    let ask = json!({ "model": "main", "user": "s", "stream": true, "input": "again" });
+    let answer = world.post("/v1/responses", ask).await;
+    assert_eq!(answer.events().last().unwrap(), "response.completed", "{}", answer.text);
+    let told = ["user hello", "assistant hi", "user again", "assistant hi"];
+    assert_eq!(world.told("s", 1).await, told);
+}
+
+/// The message is stored, and the answer tells where, also if nobody is there to answer it.
+#[tokio::test]
+async fn s4_an_upstream_that_is_not_there_is_told_with_the_session() {
+    let world = World::with(
+        "[serve]\nupstream_retries = 0\n[models.gone]\nbase_url = \"http://127.0.0.1:9/v1\"\nmodel = \"x\"\n",
+    )
+    .await;
+    for (path, body) in [
+        (
+            "/v1/chat/completions",
+            json!({ "model": "gone", "user": "s", "messages": [{ "role": "user", "content": "hi" }] }),
+        ),
+        ("/v1/responses", json!({ "model": "gone", "user": "s", "input": "hi" })),
+    ] {
+        let answer = world.post(path, body).await;
+        assert_eq!((answer.status, answer.header("x-segue-session")), (502, Some("s")), "{}", answer.text);
+        assert!(answer.header("x-segue-action").is_some() && answer.json()["error"]["message"].is_string());
+    }
+    assert_eq!(world.told("s", 1).await, ["user hi", "user hi"]);
+}
+
 #[tokio::test]
 async fn s4_an_error_of_the_model_reaches_the_client_as_it_is() {
     let world = World::new().await;

@@ -159,3 +159,52 @@ async fn s2_usage_is_kept_of_streams_and_told_to_who_asked() {
         assert_eq!(answer.text.contains("\"total_tokens\":0"), is_told, "{}", answer.text);
     }
 }
+
+/// An edited reply of the assistant is a fork, as an edited message is: also the first one.
+#[tokio::test]
+async fn s2_an_edited_reply_is_a_fork() {
+    let world = World::new().await;
+    let mut client = Client::new(&world);
+    client.say("one", "a one").await;
+    client.history[1]["content"] = json!("another one");
+    let forked = client.say("two", "a two").await;
+    assert_eq!(
+        (forked.header("x-segue-action"), forked.header("x-segue-session")),
+        (Some("fork"), Some("s#2"))
+    );
+    assert_eq!(world.told("s", 1).await, ["user one", "assistant a one"]);
+    let told = ["user one", "assistant another one", "user two", "assistant a two"];
+    assert_eq!(world.told("s", 2).await, told);
+}
+
+/// A client that has sent its history so far and sends a single message has edited its first one, or asks for it again.
+#[tokio::test]
+async fn s2_a_single_message_of_a_client_that_sends_its_history_is_a_thread_of_its_own() {
+    let world = World::new().await;
+    let mut client = Client::new(&world);
+    client.say("one", "a one").await;
+    client.say("two", "a two").await;
+    client.history.clear();
+    let edited = client.say("one, but other", "a other").await;
+    assert_eq!(
+        (edited.header("x-segue-action"), edited.header("x-segue-session")),
+        (Some("new"), Some("s#2"))
+    );
+    assert_eq!(world.model.given(), ["one, but other"]);
+    client.say("three", "a three").await;
+    assert_eq!(world.told("s", 2).await.len(), 4);
+    client.history.clear();
+    let again = client.say("one, but other", "a third one").await;
+    assert_eq!(
+        (again.header("x-segue-action"), again.header("x-segue-session")),
+        (Some("fork"), Some("s#3"))
+    );
+    assert_eq!(world.told("s", 3).await, ["user one, but other", "assistant a third one"]);
+    // Nobody knows that of a client that has sent nothing but single messages.
+    let world = World::new().await;
+    for text in ["one", "one", "two"] {
+        let mut client = Client::new(&world);
+        assert_eq!(client.say(text, "ok").await.header("x-segue-session"), Some("s"), "{text}");
+    }
+    assert_eq!(world.told("s", 1).await.len(), 6);
+}

@@ -11,6 +11,7 @@ use crate::phrases::pattern::Pattern;
 use crate::phrases::table::INTENT;
 use crate::phrases::typo::{self, Spelled};
 
+static NEW_MISSPELLED: LazyLock<Words> = LazyLock::new(|| INTENT.set("new misspelled"));
 static NEXT: LazyLock<Words> = LazyLock::new(|| INTENT.set("next en"));
 static ABOUT: LazyLock<Words> = LazyLock::new(|| INTENT.set("about en"));
 static NEGATIONS: LazyLock<Words> = LazyLock::new(|| INTENT.set("negation en"));
@@ -246,7 +247,7 @@ fn nearest(word: &str, left: usize) -> Option<(Vec<String>, usize)> {
     if let Some((first, second)) = parts.min_by_key(|(first, _)| first.len()) {
         return Some((vec![first.to_owned(), second.to_owned()], 1));
     }
-    if ["nwe", "enw", "nw", "neww", "nww"].contains(&word) {
+    if NEW_MISSPELLED.has(word) {
         return Some((vec!["new".to_owned()], 1));
     }
     let near = |meant: Spelled<'_>| {

@@ -114,8 +114,14 @@ pub fn explicit_intent(text: &str) -> ExplicitIntent {
     }
 }
 
-/// Whether a message says that it is about something else, and not about what: nothing can be compared with it.
-pub(crate) fn is_bare_wish(text: &str) -> bool {
+/// Tells whether a message says that it is about something else, and not about what: nothing can be compared with it.
+///
+/// ```
+/// use segue_signals::intent::is_bare_wish;
+/// assert!(is_bare_wish("let's start over, please") && !is_bare_wish("new topic: how do I bake bread?"));
+/// ```
+#[must_use]
+pub fn is_bare_wish(text: &str) -> bool {
     if text.len() > BARE_BYTES_MAX {
         return false;
     }

@@ -1,10 +1,14 @@
 //! Notes: what is kept of a message, so that it can be compared with those after it.
 
+use std::sync::LazyLock;
+
 use super::lexicon::{LEXICON, Mark, Marks};
 use super::words;
 use crate::code::{Code, code_in};
 use crate::cues::{CUES, CueSet, ends_with_question};
 use crate::hash::WordHash;
+use crate::phrases::lists::Phrases;
+use crate::phrases::table::CUE;
 use crate::sentences::{asks, is_courtesy, sentences};
 use crate::text::{Kind, Reading, Token, Window};
 
@@ -18,63 +22,13 @@ const ENDING_BYTES: usize = 400;
 const SIGNS_CHARS: usize = 400;
 /// Sentences that are counted.
 const SENTENCES_MAX: usize = 12;
-/// Words that announce material which follows.
-const MATERIAL: [&str; 16] = [
-    "following",
-    "below",
-    "this text",
-    "this article",
-    "this paragraph",
-    "this code",
-    "this list",
-    "this email",
-    "以下",
-    "下面",
-    "如下",
-    "这段",
-    "这篇",
-    "下列",
-    "given text",
-    "i will give",
-];
 
+/// Words that announce material which follows.
+static MATERIAL: LazyLock<Phrases> = LazyLock::new(|| CUE.anywhere("material"));
 /// Words that take in what was said, at the beginning of a message.
-const ACKNOWLEDGING: [&str; 11] = [
-    "got it",
-    "i see",
-    "i understand",
-    "understood",
-    "makes sense",
-    "明白了",
-    "懂了",
-    "知道了",
-    "了解了",
-    "原来如此",
-    "这样啊",
-];
+static ACKNOWLEDGING: LazyLock<Vec<String>> = LazyLock::new(|| CUE.entries("acknowledging"));
 /// Words that ask for material, in the last sentence of a message.
-const WANTING: [&str; 20] = [
-    "paste",
-    "please provide",
-    "please share",
-    "please send",
-    "please upload",
-    "please attach",
-    "send me",
-    "share the",
-    "provide the",
-    "provide me",
-    "go ahead and",
-    "feel free to share",
-    "发给我",
-    "发过来",
-    "贴",
-    "请提供",
-    "上传",
-    "请把",
-    "请给出",
-    "请输入",
-];
+static WANTING: LazyLock<Phrases> = LazyLock::new(|| CUE.anywhere("wants material"));
 
 /// What is kept of a message.
 #[derive(Clone, Debug, PartialEq)]
@@ -153,14 +107,14 @@ impl Note {
             colon: last_char.is_some_and(|ch| ":：".contains(ch)),
             question: ends_with_question(end),
             asks: sentences(beginning).take(SENTENCES_MAX).any(asks),
-            material: MATERIAL.iter().any(|word| lower.contains(word)),
+            material: MATERIAL.any_in(&lower),
             listed: first_char.is_some_and(|ch| ch.is_numeric() || "-*•#>|{[<(\"“'`".contains(ch)),
             code: code_in(text),
             leaves_open: ends_with_question(end)
                 && sentences(end).last().is_none_or(|sentence| !is_courtesy(sentence)),
             closes: size <= CLOSING_WORDS_MAX && all_marks.has(Mark::Closing),
             says_nothing: CUES.says_nothing(tokens),
-            acknowledges: ACKNOWLEDGING.iter().any(|words| lower.trim_start().starts_with(words)),
+            acknowledges: ACKNOWLEDGING.iter().any(|words| lower.trim_start().starts_with(words.as_str())),
             wants_material: wants_material(end),
             first: tokens.iter().take(2).map(|token| token.hash).reduce(WordHash::then),
         }
@@ -174,7 +128,7 @@ fn ending(text: &str) -> &str {
 /// Whether the last sentence asks for a text, a file or the like.
 fn wants_material(end: &str) -> bool {
     let last = sentences(end).last().map(str::to_lowercase);
-    last.is_some_and(|last| WANTING.iter().any(|words| last.contains(words)))
+    last.is_some_and(|last| WANTING.any_in(&last))
 }
 
 /// Skips "ok", "thanks" and the like.

@@ -1,56 +1,65 @@
 //! Whether a message refers to what was said: as the answer to a question, or to something that is over.
 
+use std::sync::LazyLock;
+
 use super::Shift;
 use super::embedder::Embedder;
 use super::lexicon::Mark;
 use super::words::shared;
 use crate::cues::Cue;
 use crate::hash::WordHash;
+use crate::phrases::lists::Phrases;
+use crate::phrases::table::CUE;
 use crate::remark::Remark;
 use crate::role::Role;
+use crate::sentences::requests;
+use crate::text::padded;
 use crate::work::LastWord;
 
 /// So many content words say enough where the message leans on what was said, and where it does not.
 const LEANING_CONTENT_MIN: f32 = 2.0;
 const GROUNDED_CONTENT_MIN: f32 = 4.0;
 
+/// A message of so few words says too little to be about something else, and one with a number somewhat later.
+const BRIEF_WORDS_MAX: f32 = 3.0;
+const NUMBERED_WORDS_MAX: f32 = 5.0;
+
+/// From here on a request may be of its own (5 %), and here what is told is plainly about something else (82 %).
+const GOES_ON: f32 = -3.0;
+const PLAINLY_NEW: f32 = 1.5;
+
 /// Two messages of which so much more is written without spaces share no words.
 const SCRIPTS_APART: f32 = 0.6;
 
+/// Verbs that change what is there, at the beginning of a message.
+static CHANGES: LazyLock<Vec<String>> = LazyLock::new(|| CUE.entries("changes"));
 /// Words that name what the assistant did.
-const DONE_BY_YOU: [&str; 20] = [
-    "you did",
-    "you made",
-    "you changed",
-    "you added",
-    "you wrote",
-    "you used",
-    "you said",
-    "you fixed",
-    "your change",
-    "your fix",
-    "your last",
-    "刚才",
-    "刚刚",
-    "之前",
-    "上次",
-    "上面",
-    "你改的",
-    "你做的",
-    "你写的",
-    "你加的",
-];
+static DONE_BY_YOU: LazyLock<Phrases> = LazyLock::new(|| CUE.whole("done by you"));
 
-/// Tells whether a message answers a question of the assistant: that was its last word, and the message is not about something
-/// else. `shift` is what was said about the message, nothing if it says too little by itself: then "yes", "no" and "2" answer.
+/// Tells whether a message answers a question of the assistant: that was its last word, and the message is no request or question
+/// of its own. `shift` is what was said about the message, nothing if it says too little by itself: then "yes", "no" and "2" answer.
+///
+/// A few words, a number and a code answer whatever they are about; what says more must not be plainly about something else.
 #[must_use]
 pub fn answers(recent: &[Remark], message: &Remark, shift: Option<Shift>) -> bool {
     let last = recent.iter().rev().find(|remark| matches!(remark.role, Role::User | Role::Assistant));
-    let was_asked =
-        last.is_some_and(|last| last.role == Role::Assistant && last.last_word == LastWord::OpenQuestion);
+    let asked = last.filter(|last| last.role == Role::Assistant && last.last_word == LastWord::OpenQuestion);
+    let Some(asked) = asked else { return false };
     let note = &message.note;
-    let settles = || note.anywhere.has(Cue::Agree) || note.anywhere.has(Cue::Disagree) || note.numbers > 0.0;
-    was_asked && shift.map_or_else(settles, |shift| shift.logit < 0.0)
+    if note.says_nothing {
+        // "Good morning" agrees to nothing.
+        let greets = note.opening.has(Cue::Greeting);
+        return !greets && (note.anywhere.has(Cue::Agree) || note.anywhere.has(Cue::Disagree));
+    }
+    let logit = shift.map_or(f32::NEG_INFINITY, |shift| shift.logit);
+    // "Which day do you fly?" may be answered by "can you make it Friday?"
+    let shares = shared(&note.words, &asked.note.words) > 0;
+    let requests = note.asks || requests(&message.text);
+    if requests && (logit > GOES_ON || shift.is_none()) && !shares {
+        return false;
+    }
+    let is_brief = note.size <= BRIEF_WORDS_MAX || note.numbers > 0.0 && note.size <= NUMBERED_WORDS_MAX;
+    is_brief || logit < PLAINLY_NEW
 }
 
 /// Tells whether the words of a message show what it goes on with: it shares one with what was said, leans on it, or says enough
@@ -99,9 +108,10 @@ pub(crate) fn is_comparable(recent: &[Remark], message: &Remark) -> bool {
 pub fn refers_back(recent: &[Remark], message: &Remark) -> bool {
     let note = &message.note;
     let lower = message.text.to_lowercase();
+    let changes = || CHANGES.iter().any(|change| lower.starts_with(change.as_str()));
     note.early.has(Mark::Pronoun)
-        || DONE_BY_YOU.iter().any(|words| lower.contains(words))
-        || note.asks && shares(recent, message)
+        || DONE_BY_YOU.any_in(&padded(&message.text))
+        || (note.asks || changes()) && shares(recent, message)
 }
 
 /// Tells how near a message is to the nearest of others, from -1 to 1.

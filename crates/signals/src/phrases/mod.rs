@@ -60,12 +60,25 @@ const CHARS_MAX: usize = 2_048;
 /// Reads the first `count` tokens.
 pub(crate) fn tokens(text: &str, count: usize) -> Tokens {
     let mut out = Tokens { list: Vec::new(), ending: Gap::Joined, extent: Extent::Whole };
-    let mut word = String::new();
+    let (mut word, mut hash) = (String::new(), false);
     let mut chars = text.chars().map(fold).filter(|&ch| !is_invisible(ch));
     for ch in chars.by_ref().take(CHARS_MAX) {
         if ch == '\'' {
             // "let's" and "lets" are one.
             continue;
+        }
+        if ch == '#' {
+            out.push(&mut word);
+            hash = true;
+            continue;
+        }
+        if std::mem::take(&mut hash) {
+            // "#2" is a number of ours, and one token.
+            match ch.is_ascii_digit() {
+                true => word.push('#'),
+                false if out.ending == Gap::Joined => out.ending = Gap::Break,
+                false => {}
+            }
         }
         if ch.is_alphanumeric() && !is_unspaced(ch) {
             if word.chars().count() < WORD_CHARS_MAX {
@@ -121,9 +134,14 @@ fn units(choice: &str) -> Vec<String> {
 
 /// How many tokens a pattern takes from the front, without crossing a comma.
 fn takes(pattern: &Pattern<String>, tokens: &[Token]) -> usize {
-    let run = 1 + tokens.iter().skip(1).take_while(|token| token.before == Gap::Joined).count();
     let same = |token: &Token, meant: &String| is_meant(&token.text, meant);
-    pattern.longest(&tokens[..run.min(tokens.len())], &same).unwrap_or(0)
+    pattern.longest(run(tokens), &same).unwrap_or(0)
+}
+
+/// The tokens up to a comma.
+fn run(tokens: &[Token]) -> &[Token] {
+    let run = 1 + tokens.iter().skip(1).take_while(|token| token.before == Gap::Joined).count();
+    &tokens[..run.min(tokens.len())]
 }
 
 /// A word of fewer letters has too many neighbours to be a misspelling.
@@ -169,10 +187,45 @@ pub(crate) enum Denial {
     Absent,
 }
 
+/// Puts the sets of a table in the place of their names: `<noun>`.
+fn expanded(line: &str, sets: &[(&str, &str)]) -> String {
+    sets.iter()
+        .rev()
+        .fold(line.to_owned(), |line, (name, choices)| line.replace(&format!("<{name}>"), choices))
+}
+
+/// Reads the patterns of a list.
+fn patterns(table: Table, list: &str) -> Vec<Pattern<String>> {
+    let sets = table.sets();
+    table.lines(list).map(|line| Pattern::parse(&expanded(line, &sets), units)).collect()
+}
+
+/// Patterns that are looked for in a sentence, without typing errors: what stands there may be about anything.
+#[derive(Debug)]
+pub(crate) struct Patterns(Vec<Pattern<String>>);
+
+impl Patterns {
+    pub(crate) fn new(table: Table, list: &str) -> Self {
+        Self(patterns(table, list))
+    }
+
+    /// How many tokens the longest of them takes from the front; nothing if there is none.
+    pub(crate) fn begin(&self, tokens: &[Token]) -> Option<usize> {
+        let run = run(tokens);
+        let same = |token: &Token, meant: &String| token.text == *meant;
+        self.0.iter().filter_map(|pattern| pattern.longest(run, &same)).max().filter(|count| *count > 0)
+    }
+
+    /// Whether one of them is anywhere.
+    pub(crate) fn any_in(&self, tokens: &[Token]) -> bool {
+        (0..tokens.len()).any(|from| self.begin(&tokens[from..]).is_some())
+    }
+}
+
 impl<K: Copy> Grammar<K> {
     /// Reads a table: the lists of phrases, and those of frames and denials.
     pub(crate) fn new(table: Table, phrases: &[(K, &str)]) -> Self {
-        let all = |list: &str| table.lines(list).map(|line| Pattern::parse(line, units)).collect::<Vec<_>>();
+        let all = |list: &str| patterns(table, list);
         let of_kind = |&(kind, list): &(K, &str)| all(list).into_iter().map(move |pattern| (pattern, kind));
         Self {
             phrases: phrases.iter().flat_map(of_kind).collect(),
@@ -230,8 +283,17 @@ mod tests {
             [("no", Gap::Joined), ("lets", Gap::Break), ("继", Gap::Joined), ("续", Gap::Joined)]
         );
         assert_eq!((read.ending, read.extent), (Gap::Question, Extent::Whole));
+        let numbered = tokens("回到＃2 #x", 10).list;
+        let numbered: Vec<&str> = numbered.iter().map(|token| token.text.as_str()).collect();
+        assert_eq!(numbered, ["回", "到", "#2", "x"]);
         assert_eq!(tokens("one two three", 2).extent, Extent::Cut);
         assert_eq!(tokens(&"!".repeat(1_000_000), 2).extent, Extent::Cut);
+    }
+
+    #[test]
+    fn sets_stand_for_their_choices() {
+        let sets = [("noun", "chat|topic"), ("old", "older <noun>|old")];
+        assert_eq!(expanded("go <old>|<noun>?", &sets), "go older chat|topic|old|chat|topic?");
     }
 
     #[test]

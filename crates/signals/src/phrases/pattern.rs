@@ -19,7 +19,7 @@ pub(crate) struct Pattern<U>(Vec<Slot<U>>);
 
 impl<U> Pattern<U> {
     /// Reads a pattern; `units` cuts a choice.
-    pub(crate) fn parse(text: &'static str, units: impl Fn(&'static str) -> Vec<U>) -> Self {
+    pub(crate) fn parse<'a>(text: &'a str, units: impl Fn(&'a str) -> Vec<U>) -> Self {
         let slots = text.split(' ').map(|place| {
             let (choices, optional) = place.strip_suffix('?').map_or((place, false), |place| (place, true));
             let choices = choices.split('|').filter(|choice| *choice != ANYTHING).map(&units).collect();

@@ -7,6 +7,7 @@ use super::lists::{Phrases, Words};
 pub(crate) struct Table(&'static str);
 
 pub(crate) const ANSWER: Table = Table(include_str!("../../phrases/answer.txt"));
+pub(crate) const CUE: Table = Table(include_str!("../../phrases/cue.txt"));
 pub(crate) const DECISION: Table = Table(include_str!("../../phrases/decision.txt"));
 pub(crate) const HEALTH: Table = Table(include_str!("../../phrases/health.txt"));
 pub(crate) const INJECTION: Table = Table(include_str!("../../phrases/injection.txt"));
@@ -17,6 +18,8 @@ pub(crate) const OBJECTION: Table = Table(include_str!("../../phrases/objection.
 pub(crate) const SENTENCE: Table = Table(include_str!("../../phrases/sentence.txt"));
 pub(crate) const TASK: Table = Table(include_str!("../../phrases/task.txt"));
 
+pub(crate) const TITLE: Table = Table(include_str!("../../phrases/title.txt"));
+
 impl Table {
     /// Gives the lines under a heading; none if there is no such heading, which a test rules out.
     pub(crate) fn lines(self, heading: &str) -> impl Iterator<Item = &'static str> + use<> {
@@ -26,6 +29,11 @@ impl Table {
         let found = lines.by_ref().any(is_it);
         let list = lines.take_while(move |line| found && !line.starts_with('['));
         list.filter(|line| !line.trim().is_empty() && !line.starts_with('#'))
+    }
+
+    /// Gives the sets of choices that patterns name: lines `name = one|other` under `[sets]`. A set may name those before it.
+    pub(crate) fn sets(self) -> Vec<(&'static str, &'static str)> {
+        self.lines("sets").filter_map(|line| line.split_once(" = ")).collect()
     }
 
     /// Gives the entries of a list with spaces between them.
@@ -49,6 +57,12 @@ impl Table {
         Words::new(self.lines(heading).flat_map(|line| line.split('|')).collect())
     }
 
+    /// The same, as beginnings of lines: a space at the end counts.
+    pub(crate) fn starts(self, heading: &str) -> Vec<String> {
+        let entries = self.lines(heading).flat_map(|line| line.split('|'));
+        entries.filter(|entry| !entry.is_empty()).map(str::to_owned).collect()
+    }
+
     /// The same, to look for them anywhere in a text.
     pub(crate) fn anywhere(self, heading: &str) -> Phrases {
         Phrases::new(self.entries(heading))
@@ -69,8 +83,15 @@ mod tests {
     #[test]
     fn every_heading_that_is_asked_for_is_there() {
         for (table, headings) in [
-            (ANSWER, "continue/fresh/older/frame/denial/after denial/asking/yes"),
-            (DECISION, "settled/choosing/unsettled/proposing/yes/not yes/yes first"),
+            (ANSWER, "sets/continue/fresh/older/frame/denial/after denial/asking/yes/offered/choice"),
+            (ANSWER, "continue place/fresh place/older place"),
+            (DECISION, "settled/choosing/unsettled/proposing/yes/not yes/yes first/yes still/no/letter"),
+            (DECISION, "replacing/choosing verb zh"),
+            (
+                CUE,
+                "greeting/parting/thanks/closing/offers more/agree/disagree/anaphora/continue/request/question",
+            ),
+            (CUE, "switch/refer/done/material/acknowledging/wants material/done by you/changes"),
             (HEALTH, "error/negative/negation/filler/helpless/next step"),
             (INJECTION, "mark"),
             (
@@ -78,12 +99,16 @@ mod tests {
                 "listed en/paraphrase en/frame en/anchor en/real en/next en/about en/negation en/asking en",
             ),
             (INTENT, "wishing en/listed zh/paraphrase zh/frame zh/negation zh/asking zh/next zh/sound zh"),
-            (INTENT, "condition/traditional/typo en"),
-            (MEMORY, "preference/fact/unreal"),
-            (NAMING, "empty en/generic en/end en/back zh/frame zh/tail zh"),
+            (INTENT, "condition/traditional/typo en/new misspelled"),
+            (MEMORY, "sets/remember/polite/recalling/preference/fact/unreal/passing"),
+            (NAMING, "empty en/generic en/end en/choice en/choice zh/frame zh/tail zh"),
+            (NAMING, "numbered/numbered behind/numbered loosely/numbered loosely behind/numeral en"),
+            (NAMING, "back/to sign/to noun"),
             (OBJECTION, "plain/alone/frame/denial/after denial/no"),
-            (SENTENCE, "verb/subject/measure/asking zh/courtesy/evasion/withdrawn"),
+            (SENTENCE, "verb/subject/measure/asking zh/courtesy/evasion/withdrawn/request/request polite"),
             (TASK, "drop/accept/answer/hesitate/new/change/request/extend/polite en/polite zh/unfinished"),
+            (TITLE, "nothing/lead/day/material/markers"),
+            (TASK, "thanks/ends zh/no zh/not ending zh/denies en/degree zh"),
             (TASK, "praise en/praise zh/opening/moves on/ends wish"),
         ] {
             for heading in headings.split('/') {

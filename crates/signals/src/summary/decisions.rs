@@ -5,10 +5,10 @@ use std::sync::LazyLock;
 
 use super::Speaker;
 use super::prose::{ProseMessage, SENTENCE_CHARS_MAX, short};
-use crate::phrases::lists::Phrases;
+use crate::phrases::lists::{Phrases, Words};
 use crate::phrases::table::DECISION;
 use crate::sentences::asks;
-use crate::text::fold;
+use crate::text::padded;
 
 const DECISIONS_MAX: usize = 8;
 /// Of one message: more is a plan being told, not a decision.
@@ -82,22 +82,6 @@ impl Decisions {
     }
 }
 
-/// Lower case, without apostrophes, single spaces, one at each end: phrases are found as whole words.
-fn plain(text: &str) -> String {
-    let mut out = String::from(" ");
-    for ch in text.chars().map(fold).filter(|ch| *ch != '\'') {
-        if ch.is_alphanumeric() {
-            out.extend(ch.to_lowercase());
-        } else if !out.ends_with(' ') {
-            out.push(' ');
-        }
-    }
-    if !out.ends_with(' ') {
-        out.push(' ');
-    }
-    out
-}
-
 /// Said by anybody, these tell of a decision.
 static SETTLED: LazyLock<Phrases> = LazyLock::new(|| DECISION.whole("settled"));
 /// Said by the person, these make one; the agent only offers with them.
@@ -109,7 +93,7 @@ fn settles(sentence: &str, speaker: Speaker) -> bool {
     if asks(sentence) || sentence.chars().count() < 3 {
         return false;
     }
-    let text = plain(sentence);
+    let text = padded(sentence);
     if UNSETTLED.any_in(&text) {
         return false;
     }
@@ -121,12 +105,12 @@ fn settles(sentence: &str, speaker: Speaker) -> bool {
     }
 }
 
+static REPLACING: LazyLock<Phrases> = LazyLock::new(|| DECISION.whole("replacing"));
+static CHOOSING_VERBS: LazyLock<Vec<&str>> = LazyLock::new(|| DECISION.words("choosing verb zh"));
+
 /// "Use Postgres instead (of MySQL)."
 fn replaces(text: &str) -> bool {
-    let verb = [" use ", " take ", " try ", " pick ", " choose ", " make it "]
-        .iter()
-        .filter_map(|verb| text.find(verb))
-        .min();
+    let verb = REPLACING.iter().filter_map(|verb| text.find(verb)).min();
     verb.is_some_and(|at| at <= 12 && text[at..].contains(" instead "))
 }
 
@@ -134,7 +118,7 @@ fn replaces(text: &str) -> bool {
 fn chooses_in_chinese(text: &str) -> bool {
     let text = text.trim();
     let close = |verb: &str| text.find(verb).is_some_and(|at| text[..at].chars().count() <= 4);
-    ["选", "用", "要", "订", "去", "买", "改成", "换成"].iter().any(|verb| close(verb))
+    CHOOSING_VERBS.iter().any(|verb| close(verb))
         && (text.ends_with('吧') || text.ends_with("好了") || text.ends_with("算了"))
         && !text.contains("不")
 }
@@ -142,12 +126,16 @@ fn chooses_in_chinese(text: &str) -> bool {
 static PROPOSING: LazyLock<Phrases> = LazyLock::new(|| DECISION.whole("proposing"));
 
 fn proposes(sentence: &str) -> bool {
-    PROPOSING.any_in(&plain(sentence))
+    PROPOSING.any_in(&padded(sentence))
 }
 
 static YES: LazyLock<Phrases> = LazyLock::new(|| DECISION.whole("yes"));
 /// Short words that say yes only where a message begins with them.
 static YES_FIRST: LazyLock<Vec<&str>> = LazyLock::new(|| DECISION.words("yes first"));
+/// What looks like a no in these is none.
+static YES_STILL: LazyLock<Phrases> = LazyLock::new(|| DECISION.whole("yes still"));
+static NO: LazyLock<Phrases> = LazyLock::new(|| DECISION.whole("no"));
+static LETTERS: LazyLock<Words> = LazyLock::new(|| DECISION.set("letter"));
 static NOT_YES: LazyLock<Phrases> = LazyLock::new(|| DECISION.whole("not yes"));
 
 /// Whether a short message says yes, or names one of what was offered.
@@ -156,11 +144,11 @@ fn accepts(message: &str) -> bool {
     if chars == 0 || chars > ACCEPTANCE_CHARS_MAX || message.contains(['?', '？']) || asks(message.trim()) {
         return false;
     }
-    let text = plain(message);
-    let has = |phrases: &[&str]| phrases.iter().any(|phrase| text.contains(phrase));
-    let letter = matches!(text.trim(), "a" | "b" | "c" | "1" | "2" | "3");
-    (letter || YES.any_in(&text) || YES_FIRST.iter().any(|yes| text.trim().starts_with(yes)))
-        && (!NOT_YES.any_in(&text) || has(&["没问题", " thanks ", " thank "]) && !has(&[" no ", " not "]))
+    let text = padded(message);
+    (LETTERS.has(text.trim())
+        || YES.any_in(&text)
+        || YES_FIRST.iter().any(|yes| text.trim().starts_with(yes)))
+        && (!NOT_YES.any_in(&text) || YES_STILL.any_in(&text) && !NO.any_in(&text))
 }
 
 #[cfg(test)]

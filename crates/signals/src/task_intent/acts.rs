@@ -58,6 +58,12 @@ static POLITE_CHINESE: LazyLock<Vec<&str>> = LazyLock::new(|| TASK.words("polite
 static UNFINISHED: LazyLock<Words> = LazyLock::new(|| TASK.set("unfinished"));
 static PRAISE: LazyLock<Words> = LazyLock::new(|| TASK.set("praise en"));
 static PRAISE_CHINESE: LazyLock<Vec<&str>> = LazyLock::new(|| TASK.words("praise zh"));
+static THANKS: LazyLock<Phrases> = LazyLock::new(|| TASK.anywhere("thanks"));
+static ENDS_CHINESE: LazyLock<Vec<&str>> = LazyLock::new(|| TASK.words("ends zh"));
+static NO_CHINESE: LazyLock<Vec<&str>> = LazyLock::new(|| TASK.words("no zh"));
+static NOT_ENDING: LazyLock<Words> = LazyLock::new(|| TASK.set("not ending zh"));
+static DENIES: LazyLock<Words> = LazyLock::new(|| TASK.set("denies en"));
+static DEGREES_CHINESE: LazyLock<Vec<&str>> = LazyLock::new(|| TASK.words("degree zh"));
 static OPENINGS: LazyLock<Vec<String>> = LazyLock::new(|| TASK.entries("opening"));
 static MOVES_ON: LazyLock<Vec<String>> = LazyLock::new(|| TASK.entries("moves on"));
 static ENDS_WISH: LazyLock<Phrases> = LazyLock::new(|| TASK.anywhere("ends wish"));
@@ -78,7 +84,7 @@ impl Acts {
             }
             let act = act(&words, clause.asks);
             acts.asks |= clause.asks;
-            acts.thanks |= ["thank", "thx", "cheers", "谢", "辛苦"].iter().any(|word| words.contains(word));
+            acts.thanks |= THANKS.any_in(&words);
             acts.ends_wish |= ends_wish(&words);
             if act == Act::Speak {
                 acts.spoken += length(&words);
@@ -172,7 +178,7 @@ fn act(words: &str, asks: bool) -> Act {
 
 /// "不去了", "别拆了", "先不约了": a short verb between a no and a 了 says that something is not done any more.
 fn ceases(core: &str) -> bool {
-    if ["算了", "算啦", "罢了", "拉倒"].iter().any(|word| core.starts_with(word)) {
+    if ENDS_CHINESE.iter().any(|word| core.starts_with(word)) {
         return true;
     }
     let rest = core
@@ -180,28 +186,21 @@ fn ceases(core: &str) -> bool {
         .trim_start_matches('先')
         .trim_start_matches("我们")
         .trim_start_matches("今天");
-    let Some(verb) = ["不用", "不要", "不想", "不", "别"].iter().find_map(|no| rest.strip_prefix(no))
-    else {
-        return false;
-    };
+    let Some(verb) = NO_CHINESE.iter().find_map(|no| rest.strip_prefix(no)) else { return false };
     let verb = verb.trim_end_matches(['吧', '啦', '哈']);
     let verb = verb.strip_suffix('了').unwrap_or("");
     // "Not right", "not bad" and "no problem" have the same shape and say something else.
-    let other =
-        ["对", "行", "错", "好", "谢", "够", "见", "动", "同", "改", "说这个", "聊这个", "要改", "用改"];
-    (1..=3).contains(&verb.chars().count()) && !other.contains(&verb) && verb.chars().all(crate::text::is_han)
+    (1..=3).contains(&verb.chars().count()) && !NOT_ENDING.has(verb) && verb.chars().all(crate::text::is_han)
 }
 
 /// "Sounds wonderful", "特别好": a few words that end in praise and deny nothing.
 fn praises(core: &str) -> bool {
     let words: Vec<&str> = core.split(' ').collect();
-    let plain = !["not", "isnt", "doesnt", "no", "never", "dont"].iter().any(|no| words.contains(no));
+    let plain = !words.iter().any(|word| DENIES.has(word));
     let english = words.len() <= 4 && plain && words.last().is_some_and(|last| PRAISE.has(last));
     let chinese = core.chars().count() <= 7
         && PRAISE_CHINESE.iter().any(|word| core.ends_with(word))
-        && ["特别", "真", "太", "非常", "超", "挺", "很", "蛮", "都", "刚好", "正是", "就是", "确实", "十分"]
-            .iter()
-            .any(|word| core.starts_with(word) || core.contains("都对"))
+        && DEGREES_CHINESE.iter().any(|word| core.starts_with(word) || core.contains("都对"))
         && !core.contains('不');
     english || chinese
 }

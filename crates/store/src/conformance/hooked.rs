@@ -244,6 +244,10 @@ impl<H: Hook> Maintenance for Hooked<H> {
         self.store.audit(scope).await
     }
 
+    async fn risks(&self) -> Result<Vec<String>, Error> {
+        self.store.risks().await
+    }
+
     async fn backup(&self, to: &Path) -> Result<(), Error> {
         self.store.backup(to).await
     }

@@ -114,6 +114,19 @@ impl Model {
         self.imported.extend(self.latest);
     }
 
+    /// Goes back to the session before an import, if there was one, and tells whether there was.
+    pub fn end_import(&mut self) -> bool {
+        let Some(Boundary::Created { from, to, .. }) = self.boundaries.last() else { return false };
+        if Some(*to) != self.latest {
+            return false;
+        }
+        let from = *from;
+        self.ended();
+        self.boundaries.pop();
+        self.go_to(from);
+        true
+    }
+
     fn join_wishes(&mut self, from: Session, into: Session) {
         if self.kept.remove(&from) {
             self.kept.insert(into);
@@ -379,8 +392,8 @@ impl Model {
         self.drop_all(&going);
     }
 
-    /// What a boundary does to a list that is too long. The session that was just left goes last, what is kept stays, and
-    /// what was taken over from elsewhere pushes nobody out.
+    /// What a boundary does to a list that is too long. What is kept stays, and what was taken over from elsewhere pushes
+    /// nobody out. The oldest goes first; where it is only archived, the session that was just left goes last.
     pub fn keep_backlog(&mut self, limit: usize, excess: Excess) {
         let left = match self.boundaries.last() {
             Some(Boundary::Created { from, .. } | Boundary::Resumed { from, .. }) => Some(*from),
@@ -391,7 +404,8 @@ impl Model {
         let may_go = |session: &Session| Some(*session) != self.latest && !self.kept.contains(session);
         let (mut imported, mut others): (Vec<Session>, Vec<Session>) =
             self.listed().filter(may_go).partition(|session| self.imported.contains(session));
-        others.sort_by_key(|session| (Some(*session) == left, *session));
+        let goes_last = |session: Session| excess == Excess::Archive && Some(session) == left;
+        others.sort_by_key(|session| (goes_last(*session), *session));
         others.truncate(own.saturating_sub(limit));
         match excess {
             Excess::Delete => self.drop_all(&others),

@@ -300,6 +300,11 @@ impl<'a> Pair<'a> {
                     self.arrives(&Command::Keep { role: Role::User, message: said }).await;
                     self.model.say(message);
                 }
+                // Some are cut off: the session that was opened stays the latest one.
+                if messages.is_multiple_of(2) {
+                    let ended = self.run(&Command::EndImport).await;
+                    assert_eq!(ended.is_ok(), self.model.end_import(), "{ended:?}");
+                }
             }
             Operation::Wish(by, keep) => {
                 let Some(session) = self.live(*by) else { return };

@@ -101,7 +101,7 @@ impl<'a> Fixture<'a> {
 
     /// Reads the history of a task as the engine does.
     async fn history(&self, state: &State, session: Number, reach: Reach) -> TaskHistory {
-        let task = &state.extras.tasks[&session];
+        let task = state.extras.tasks.get(&session).unwrap();
         let log = self.world.whole_log().await;
         let words = |seq: Seq| {
             let record = log.iter().find(|record| record.seq == seq)?;

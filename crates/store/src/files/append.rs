@@ -10,6 +10,7 @@ use super::disk::{
 use super::erase::Rewrite;
 use super::line::{self, Batch, Bodies, Line};
 use super::name::LogFile;
+use super::repair;
 use super::scan::{self, Scan, file_of};
 use super::scope::{Scope, Slot, Trust};
 use super::tombstones::note_skipped;
@@ -45,6 +46,10 @@ impl Scope {
             self.lens.insert(LogFile::Journal, header.len() as u64);
         }
         self.note_gaps(disk, &append)?;
+        if !append.erase.is_empty() || !append.garbage.is_empty() {
+            // Before the append, so that a crash leaves nothing of it to be done.
+            repair::remove_unacknowledged(disk, &self.folder)?;
+        }
         let mut shares = self.shares(&append)?;
         let erase: BTreeSet<Seq> = append.erase.iter().copied().collect();
         let staged = self.commit(disk, &mut shares, &erase).inspect_err(|_| self.trust = Trust::Spoiled)?;

@@ -75,8 +75,8 @@ pub(super) enum Found {
     Foreign,
     /// None.
     Nothing,
-    /// Something that is no index. It was set aside there.
-    Corrupt(PathBuf),
+    /// Something that is no index. It is set aside when the index is written.
+    Corrupt,
 }
 
 /// What a scope's entry in the file is to become.
@@ -86,6 +86,15 @@ enum Pending {
     Known,
     /// The one of this state.
     Of(Arc<State>),
+}
+
+/// What stands in the place of the file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum FileState {
+    /// The index, or nothing.
+    Sound,
+    /// Something that is no index.
+    Corrupt,
 }
 
 /// A line of the file of changes.
@@ -107,13 +116,15 @@ pub(super) struct Index {
     scopes: BTreeMap<String, Entry>,
     /// The scopes whose entries in the file are not what they should be.
     pending: BTreeMap<String, Pending>,
+    file: FileState,
     /// How long the files are.
     index_bytes: u64,
     changes_bytes: u64,
 }
 
 impl Index {
-    /// Opens the index. One that cannot be read is set aside.
+    /// Reads the index; nothing is written. One that cannot be read is as none: it is made anew in memory, and set aside when
+    /// it is written.
     pub(super) fn open(disk: Arc<dyn Disk>, sessions: &Path) -> Result<(Self, Found), Error> {
         let mut index = Self {
             disk,
@@ -121,15 +132,16 @@ impl Index {
             changes: sessions.join(CHANGES_NAME),
             scopes: BTreeMap::new(),
             pending: BTreeMap::new(),
+            file: FileState::Sound,
             index_bytes: 0,
             changes_bytes: 0,
         };
+        index.read_changes()?;
         let Some(bytes) = index.read()? else { return Ok((index, Found::Nothing)) };
         match parse(&bytes) {
             Ok(scopes) => {
                 index.scopes = scopes;
                 index.index_bytes = bytes.len() as u64;
-                index.read_changes()?;
                 let written_at = fs::metadata(&index.path).and_then(|meta| meta.modified()).ok();
                 let noted = fs::read_to_string(beside(&index.path, DIGEST_SUFFIX)).unwrap_or_default();
                 let is_own = noted == Digest::of_body(&bytes).to_string();
@@ -137,8 +149,8 @@ impl Index {
             }
             Err(Unreadable::Newer(found)) => Err(Error::NewerFormat { found, known: VERSION }),
             Err(Unreadable::Corrupt) => {
-                let aside = index.set_aside()?;
-                Ok((index, Found::Corrupt(aside)))
+                index.file = FileState::Corrupt;
+                Ok((index, Found::Corrupt))
             }
         }
     }
@@ -166,14 +178,14 @@ impl Index {
         }
     }
 
-    fn set_aside(&self) -> Result<PathBuf, Error> {
+    fn set_aside(&self) -> Result<(), Error> {
         let aside = (1..).map(|n: u32| beside(&self.path, &format!(".corrupt-{n}")));
         let Some(aside) = aside.into_iter().find(|path| !path.exists()) else {
             return Err(Error::unavailable(self.path.display().to_string(), "it cannot be set aside"));
         };
         self.disk.rename(&self.path, &aside).map_err(|error| unavailable(&aside, &error))?;
-        sync_parent(self.disk.as_ref(), &aside)?;
-        Ok(aside)
+        tracing::warn!(aside = %aside.display(), "the index was corrupt and is made anew");
+        sync_parent(self.disk.as_ref(), &aside)
     }
 
     /// Lists the scopes.
@@ -218,7 +230,9 @@ impl Index {
         let line = if self.changes_bytes == 0 { text + "\n" } else { format!("\n{text}\n") };
         append_durably(self.disk.as_ref(), &self.changes, line.as_bytes())?;
         self.changes_bytes += line.len() as u64;
-        if self.changes_bytes > self.index_bytes.max(CHANGES_BYTES_MIN) { self.fold() } else { Ok(()) }
+        let is_long = self.changes_bytes > self.index_bytes.max(CHANGES_BYTES_MIN);
+        let is_missing = self.index_bytes == 0;
+        if is_long || is_missing { self.fold() } else { Ok(()) }
     }
 
     /// Forgets the scopes that something is true for, and tells which.
@@ -244,6 +258,10 @@ impl Index {
                 self.scopes.insert(key.clone(), entry);
             }
         }
+        if self.file == FileState::Corrupt {
+            self.set_aside()?;
+            self.file = FileState::Sound;
+        }
         let shape = Shape { version: VERSION, scopes: std::mem::take(&mut self.scopes) };
         let text = serde_json::to_string_pretty(&shape);
         self.scopes = shape.scopes;
@@ -267,8 +285,15 @@ impl Index {
     /// Says in what the file differs from the index, as it does when another program wrote it.
     pub(super) fn audit(&self) -> Result<Vec<String>, Error> {
         let name = self.path.display();
-        let found = self.read()?.map(|bytes| parse(&bytes));
-        let Some(Ok(found)) = found else { return Ok(vec![format!("{name} is missing or cannot be read")]) };
+        let found = match self.read()?.map(|bytes| parse(&bytes)) {
+            Some(Ok(found)) => found,
+            Some(Err(_)) => {
+                return Ok(vec![format!(
+                    "{name} cannot be read; it is made anew when the store is written to"
+                )]);
+            }
+            None => BTreeMap::new(),
+        };
         let keys = found.keys().chain(self.scopes.keys()).collect::<BTreeSet<_>>();
         let settled = keys.into_iter().filter(|key| !self.pending.contains_key(*key));
         let differ = settled.filter(|key| found.get(*key) != self.scopes.get(*key));

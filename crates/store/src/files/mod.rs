@@ -48,6 +48,7 @@ mod tests;
 mod tombstones;
 mod value_log;
 
+use crate::commits::Position;
 use crate::encryption::{MasterKeys, Status};
 use crate::error::Error;
 use crate::leases;
@@ -68,7 +69,9 @@ use segue_core::state::State;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::watch;
 use value_log::ValueLog;
 
 /// A store in files.
@@ -92,8 +95,12 @@ struct Inner {
     /// What was mended at the opening although no crash explains it.
     repairs: Mutex<Vec<String>>,
     commits: Mutex<CommitLog>,
+    /// The newest position, which is asked for without that lock.
+    news: watch::Sender<Position>,
     leases: Mutex<leases::Table>,
     values: Mutex<ValueLog>,
+    /// Whether anything was written since the store was opened.
+    is_written: AtomicBool,
     _lock: File,
 }
 
@@ -196,6 +203,7 @@ impl Inner {
     fn append(&self, append: Append) -> Result<(), Error> {
         let key = append.scope().clone();
         let (after, head, id) = (append.prior.head, append.next.head, append.id);
+        self.is_written.store(true, Ordering::Relaxed);
         self.repair(&key)?;
         self.with(&key, |scope| {
             if let Err(refused) = scope.admit(self.disk.as_ref(), &append) {
@@ -248,6 +256,10 @@ impl Inner {
 
 impl Drop for Inner {
     fn drop(&mut self) {
+        // Who has only read changes nothing.
+        if !self.is_written.load(Ordering::Relaxed) {
+            return;
+        }
         if let Err(error) = lock(&self.index).fold() {
             tracing::warn!(%error, "the index could not be written; it is made anew when the store is opened");
         }

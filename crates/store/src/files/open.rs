@@ -18,6 +18,7 @@ use std::collections::BTreeSet;
 use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::Path;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
 
@@ -39,12 +40,14 @@ pub(super) fn open(disk: Arc<dyn Disk>, dir: &Path, masters: Option<&MasterKeys>
         rows: Mutex::default(),
         notes: Mutex::default(),
         repairs: Mutex::default(),
+        news: commits.feed.news(),
         commits: Mutex::new(commits),
         leases: Mutex::default(),
         values: Mutex::new(values),
+        is_written: AtomicBool::new(false),
         _lock: held,
     };
-    inner.mend_index(&found)?;
+    inner.mend_index(found)?;
     Ok(inner)
 }
 
@@ -95,14 +98,11 @@ impl Inner {
         Ok(folders)
     }
 
-    fn mend_index(&self, found: &Found) -> Result<(), Error> {
+    /// Mends the index in memory. The file follows when the store is written to.
+    fn mend_index(&self, found: Found) -> Result<(), Error> {
         let written_at = match found {
-            Found::Whole(written_at) => *written_at,
-            Found::Nothing | Found::Foreign => None,
-            Found::Corrupt(aside) => {
-                tracing::warn!(aside = %aside.display(), "the index was corrupt and is made anew");
-                None
-            }
+            Found::Whole(written_at) => written_at,
+            Found::Nothing | Found::Foreign | Found::Corrupt => None,
         };
         let folders = self.folders()?;
         let forgotten = lock(&self.index)
@@ -124,7 +124,7 @@ impl Inner {
                 tracing::warn!(folder = %path.display(), %error, "a scope cannot be read");
             }
         }
-        lock(&self.index).fold()
+        Ok(())
     }
 
     /// Tells whether the index may not know the last thing that happened in a scope: the index is always

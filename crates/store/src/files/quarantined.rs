@@ -13,17 +13,19 @@ use super::fold;
 use super::line::{Bodies, Line};
 use super::name::{self, LogFile};
 use super::quarantine;
-use super::repair;
+use super::repair::{self, Repair};
 use super::scan::{Scans, read_key};
 use super::tombstones;
 use super::{Inner, lock};
 use crate::encryption::Vault;
 use crate::error::Error;
-use crate::types::{Quarantined, QuarantinedFile};
+use crate::types::{QuarantineCause, Quarantined, QuarantinedFile};
+use segue_core::digest::Digest;
 use segue_core::entry::Body;
 use segue_core::scope::Key;
 use segue_core::segment;
 use segue_core::session::Number;
+use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -91,24 +93,48 @@ fn inside(inner: &Inner, path: &Path, key: &Key) -> Result<Vec<QuarantinedFile>,
         }
         let mut scans = Scans::read(disk, path)?;
         let tombstones = tombstones::read(disk, path)?;
-        scans.recover(&tombstones)?;
+        let repairs = scans.recover(&tombstones)?;
         let state = fold::fold(key, &scans, &tombstones)?;
-        Ok(Some((scans.broken, state)))
+        Ok(Some((scans.broken, repairs, state)))
     });
-    let Some((broken, state)) = read? else { return as_a_whole(inner, path, Some(key.clone())) };
+    let Some((broken, repairs, state)) = read? else { return as_a_whole(inner, path, Some(key.clone())) };
     let broken = broken.into_keys().map(|number| path.join(LogFile::Segment(number).file_name()));
     let vault = disk.vault();
-    let of_file = |file: PathBuf| {
-        let mut copy = QuarantinedFile::at(&file, Some(key.clone()));
-        copy.segment = segment_of(&file);
+    let described = |file: &Path| {
+        let mut copy = QuarantinedFile::at(file, Some(key.clone()));
+        copy.segment = segment_of(file);
         // Of the log as it is, before the sessions are left out that cannot be read.
         let sees =
             |number: &Number| state.view(*number).iter().any(|span| Some(span.segment) == copy.segment);
         copy.sessions = state.all().map(|(number, _)| number).filter(sees).collect();
-        look_into(&vault, &mut copy, &file)?;
-        Ok(copy)
+        copy
     };
-    broken.chain(repair::moved(path)).chain(repair::torn(path)).map(of_file).collect()
+    let damaged = broken.chain(repair::moved(path)).map(|file| {
+        let mut copy = described(&file);
+        let bytes = fs::read(&file).map_err(|error| unavailable(&file, &error))?;
+        copy.digest = Some(Digest::of_body(&bytes));
+        if copy.segment.is_some() {
+            look_at(&vault, &mut copy, &bytes);
+        }
+        Ok(copy)
+    });
+    // What is yet to be cut off is listed as what it will be.
+    let mut cuts: BTreeMap<PathBuf, Vec<u8>> = BTreeMap::new();
+    for file in repair::torn(path) {
+        let bytes = fs::read(&file).map_err(|error| unavailable(&file, &error))?;
+        cuts.insert(file, bytes);
+    }
+    for repair in repairs {
+        if let Repair::Cut { path, bytes, .. } = repair {
+            cuts.entry(repair::torn_of(&path)).or_default().extend(bytes);
+        }
+    }
+    let torn = cuts.into_iter().map(|(file, bytes)| {
+        let mut copy = QuarantinedFile { cause: QuarantineCause::Unacknowledged, ..described(&file) };
+        look_at(&vault, &mut copy, &bytes);
+        Ok(copy)
+    });
+    damaged.chain(torn).collect()
 }
 
 /// Finds the segment that a file is of, whatever was added to its name.
@@ -123,17 +149,26 @@ fn look_into(vault: &Vault, copy: &mut QuarantinedFile, file: &Path) -> Result<(
         return Ok(());
     }
     let bytes = fs::read(file).map_err(|error| unavailable(file, &error))?;
-    let text = String::from_utf8_lossy(&bytes);
+    look_at(vault, copy, &bytes);
+    Ok(())
+}
+
+fn look_at(vault: &Vault, copy: &mut QuarantinedFile, bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
     let scope = copy.scope.clone();
     let bodies = Bodies { vault, scope: scope.as_ref() };
     for line in text.lines().filter(|line| !line.is_empty()) {
-        match Line::decode(line, bodies).map(|line| line.record.body()) {
-            Ok(Ok(Body::Message(_, message))) => copy.senders.extend(message.sender),
-            Ok(Ok(_)) => {}
-            _ => copy.unreadable += 1,
+        let Ok(line) = Line::decode(line, bodies) else {
+            copy.unreadable += 1;
+            continue;
+        };
+        copy.entries.insert(line.record.seq);
+        match line.record.body() {
+            Ok(Body::Message(_, message)) => copy.senders.extend(message.sender),
+            Ok(_) => {}
+            Err(_) => copy.unreadable += 1,
         }
     }
-    Ok(())
 }
 
 /// Deletes a copy for good. What was used in a scope that goes as a whole is never used again.
@@ -146,20 +181,41 @@ pub(super) fn discard(inner: &Inner, copy: &QuarantinedFile) -> Result<(), Error
             // Only what was listed goes, and not what was set aside earlier.
             let moved = quarantine::list(&copy.place).into_iter().find(|path| !before.contains(path));
             let Some(place) = moved else {
-                let why = "it is not what it was when it was looked at, and was not deleted: try again";
-                return Err(Error::unavailable(copy.place.display().to_string(), why));
+                return Err(changed(copy));
             };
             discard(inner, &QuarantinedFile { place, ..copy.clone() })
         }
         Some(key) => {
+            let is_inside = copy.digest.is_some() || copy.cause == QuarantineCause::Unacknowledged;
+            if is_inside {
+                // Whoever writes to the scope moves it away, or cuts it off.
+                inner.repair(key)?;
+            }
             let slot = inner.scopes.slot(key);
             let mut slot = lock(&slot);
             // What is known of the scope tells of the copy: it is read again.
             *slot = None;
-            remove(inner, Some(key), &copy.place)
+            match copy.digest {
+                None => remove(inner, Some(key), &copy.place),
+                Some(digest) => {
+                    let moved = quarantine::list(&copy.place);
+                    let is_it =
+                        |path: &PathBuf| fs::read(path).is_ok_and(|bytes| Digest::of_body(&bytes) == digest);
+                    match moved.into_iter().chain([copy.place.clone()]).find(is_it) {
+                        Some(place) => remove(inner, Some(key), &place),
+                        None if copy.place.exists() => Err(changed(copy)),
+                        None => Ok(()),
+                    }
+                }
+            }
         }
         None => remove(inner, None, &copy.place),
     }
+}
+
+fn changed(copy: &QuarantinedFile) -> Error {
+    let why = "it is not what it was when it was looked at, and was not deleted: try again";
+    Error::unavailable(copy.place.display().to_string(), why)
 }
 
 fn remove(inner: &Inner, scope: Option<&Key>, path: &Path) -> Result<(), Error> {

@@ -13,6 +13,9 @@ use std::path::{Path, PathBuf};
 /// What is added to the name of a file for what a crash left of an append to it.
 const TORN: &str = ".torn";
 
+/// What is added to the name of a file for one that is to take its place.
+const STAGED: &str = ".tmp";
+
 /// A change that brings the files to what the scope is used as.
 #[derive(Debug)]
 pub(super) enum Repair {
@@ -54,7 +57,7 @@ impl Repair {
 }
 
 fn cut(disk: &dyn Disk, path: &Path, at: u64, bytes: &[u8]) -> Result<(), Error> {
-    let torn = beside(path, TORN);
+    let torn = torn_of(path);
     append_durably(disk, &torn, &[bytes, b"\n"].concat())?;
     sync_parent(disk, &torn)?;
     truncate_durably(disk, path, at)?;
@@ -76,11 +79,27 @@ fn upgrade(disk: &dyn Disk, folder: &Path, key: &Key, format: i64) -> Result<(),
 /// Finds what no entry needs: files of segments that were never opened, and files that were to take the place of others.
 pub(super) fn leftovers(folder: &Path, scans: &mut Scans, next: segment::Number) -> Vec<Repair> {
     let is_unopened = |number: &segment::Number, scan: &Scan| *number >= next && scan.bytes.is_empty();
-    let staged = named(folder, |name| name.ends_with(".tmp"));
+    let staged = named(folder, |name| name.ends_with(STAGED));
     let unopened = scans.segments.iter().filter(|(number, scan)| is_unopened(number, scan));
     let paths: Vec<PathBuf> = unopened.map(|(_, scan)| scan.path.clone()).chain(staged).collect();
     scans.segments.retain(|number, scan| !is_unopened(number, scan));
     paths.into_iter().map(|path| Repair::Remove { path }).collect()
+}
+
+/// Deletes what may hold words that are about to be erased and that no entry needs: what crashes left of appends that were
+/// never acknowledged, which may have been sent again, and files that were to take the place of others.
+pub(super) fn remove_unacknowledged(disk: &dyn Disk, folder: &Path) -> Result<(), Error> {
+    let staged = named(folder, |name| name.ends_with(STAGED));
+    for path in torn(folder).into_iter().chain(staged) {
+        disk.remove(&path).map_err(|error| unavailable(&path, &error))?;
+        sync_parent(disk, &path)?;
+    }
+    Ok(())
+}
+
+/// Returns the name of the file that is to keep what a crash left of an append to a file.
+pub(super) fn torn_of(path: &Path) -> PathBuf {
+    beside(path, TORN)
 }
 
 /// Lists the files that were moved out of the way.

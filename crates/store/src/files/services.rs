@@ -14,15 +14,16 @@ use tokio::sync::watch;
 #[async_trait]
 impl Watch for Files {
     async fn position(&self) -> Result<Position, Error> {
-        Ok(lock(&self.inner.commits).feed.last())
+        self.work(|inner| Ok(lock(&inner.commits).feed.last())).await
     }
 
     async fn commits(&self, after: Position, limit: usize) -> Result<Vec<Commit>, Error> {
-        lock(&self.inner.commits).feed.read(after, limit)
+        // Whoever writes holds the list while its file is written.
+        self.work(move |inner| lock(&inner.commits).feed.read(after, limit)).await
     }
 
     fn subscribe(&self) -> watch::Receiver<Position> {
-        lock(&self.inner.commits).feed.subscribe()
+        self.inner.news.subscribe()
     }
 }
 

@@ -1,6 +1,6 @@
 //! Sweeping: deletes the files of dropped segments, now or at a later try.
 
-use super::disk::{Disk, append_durably, beside, replace, sync_parent, unavailable};
+use super::disk::{Disk, append_durably, replace, sync_parent, unavailable};
 use super::name::LogFile;
 use super::repair;
 use super::scan::list_segments;
@@ -158,7 +158,7 @@ impl Scope {
         }
         let moved = repair::moved(&self.folder).into_iter();
         let moved = moved.filter(|file| file.to_string_lossy().starts_with(&*path.to_string_lossy()));
-        for path in moved.chain([beside(&path, ".torn"), path.clone()]) {
+        for path in moved.chain([repair::torn_of(&path), path.clone()]) {
             if let Err(error) = disk.remove(&path)
                 && path.exists()
             {

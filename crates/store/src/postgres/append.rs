@@ -336,9 +336,9 @@ async fn refusal(db: &Connection, append: &Append) -> Result<(), Error> {
     let seen: Option<i64> = row.get(2);
     match (is_done, seen, head) {
         // It is there, and is told once a standby has it.
-        (true, _, _) => replicated::confirm(db, scope).await.map_err(unknown),
+        (true, _, _) => replicated::confirm(db).await.map_err(unknown),
         (false, Some(seq), _) => {
-            replicated::confirm(db, scope).await?;
+            replicated::confirm(db).await?;
             Err(Error::Duplicate { seq: super::rows::seq(seq)? })
         }
         (false, None, head) => {

@@ -7,8 +7,10 @@ use super::tls;
 use crate::error::Error;
 use deadpool::managed::Object;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tokio_postgres::Row;
+use tokio_postgres::error::SqlState;
 use tokio_postgres::types::{ToSql, Type};
 
 /// How long a statement may take that looks at a whole table, or changes its shape.
@@ -17,17 +19,20 @@ pub(super) const LONG: Duration = Duration::from_secs(1_800);
 /// A value of a statement, with its type: a statement that is sent whole needs it.
 pub(super) type Value<'a> = (&'a (dyn ToSql + Sync), Type);
 
-/// A connection of the pool, in use.
+/// A connection of the pool, in use. One that is dropped inside a transaction is closed.
 pub(super) struct Connection {
     pooled: Object<Manager>,
     target: Arc<Target>,
+    /// Set before a transaction begins, and until it is known to be over.
+    is_in_transaction: AtomicBool,
     /// What the positions of commits in this database begin with; see `watch`.
     pub(super) position_base: i64,
 }
 
 impl Connection {
     pub(super) fn new(pooled: Object<Manager>, target: &Arc<Target>) -> Self {
-        Self { pooled, target: Arc::clone(target), position_base: 0 }
+        let is_in_transaction = AtomicBool::new(false);
+        Self { pooled, target: Arc::clone(target), is_in_transaction, position_base: 0 }
     }
 
     pub(super) fn identity(&self) -> Identity {
@@ -68,23 +73,42 @@ impl Connection {
         self.within(LONG, self.pooled.client.batch_execute(sql)).await
     }
 
-    /// Begins a transaction. Whoever does runs in a task of its own: a caller that goes away must not leave one open.
+    /// Begins a transaction. Whoever does runs in a task of its own: a caller that goes away must not break it off in the middle.
     pub(super) async fn begin(&self) -> Result<(), Failure> {
-        self.batch(match self.target.statements {
+        self.begin_as(match self.target.statements {
             Statements::Prepared => "BEGIN",
             // Behind a pooler nothing is known about what the connection is set to, and nothing may stay set.
-            Statements::Unnamed => "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL statement_timeout = 0",
+            Statements::Unnamed => {
+                "BEGIN ISOLATION LEVEL READ COMMITTED;
+                 SET LOCAL statement_timeout = 0; SET LOCAL client_min_messages = warning"
+            }
         })
         .await
     }
 
+    /// Begins a transaction that only reads, and sees the database as it is now.
+    pub(super) async fn begin_to_read(&self) -> Result<(), Failure> {
+        self.begin_as("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").await
+    }
+
+    async fn begin_as(&self, sql: &str) -> Result<(), Failure> {
+        self.is_in_transaction.store(true, Ordering::SeqCst);
+        self.batch(sql).await
+    }
+
     pub(super) async fn commit(&self) -> Result<(), Failure> {
-        self.batch("COMMIT").await
+        self.end("COMMIT").await
     }
 
     /// Takes a transaction back. A connection that broke has nothing left to take back.
     pub(super) async fn roll_back(&self) {
-        drop(self.batch("ROLLBACK").await);
+        drop(self.end("ROLLBACK").await);
+    }
+
+    async fn end(&self, sql: &str) -> Result<(), Failure> {
+        self.batch(sql).await?;
+        self.is_in_transaction.store(false, Ordering::SeqCst);
+        Ok(())
     }
 
     /// Waits for an answer, and gives the connection up if it does not come.
@@ -98,7 +122,15 @@ impl Connection {
         self.pooled.take_warning();
         match tokio::time::timeout(wait_max, answer).await {
             Ok(Ok(_)) if self.pooled.take_warning() => Err(Failure::Unconfirmed),
-            Ok(done) => Ok(done?),
+            Ok(done) => {
+                let done = done.map_err(Failure::from);
+                if matches!(&done, Err(failure) if failure.code() == Some(&SqlState::READ_ONLY_SQL_TRANSACTION))
+                {
+                    // Another server may have become the primary: the next connection finds it.
+                    self.pooled.abandon();
+                }
+                done
+            }
             Err(_) => {
                 self.pooled.abandon();
                 Err(Failure::Late)
@@ -130,6 +162,15 @@ impl Connection {
                 let values: Vec<&(dyn ToSql + Sync)> = values.iter().map(|(value, _)| *value).collect();
                 client.query(&statement, &values).await
             }
+        }
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        if self.is_in_transaction.load(Ordering::SeqCst) {
+            // Whoever had it next would write into a transaction that nobody commits.
+            self.pooled.abandon();
         }
     }
 }

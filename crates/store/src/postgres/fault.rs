@@ -4,7 +4,10 @@ use super::tls;
 use crate::error::Error;
 use deadpool::managed::PoolError;
 use segue_core::segment;
-use tokio_postgres::error::SqlState;
+use tokio_postgres::error::{Severity, SqlState};
+
+/// What to do about a pooler that was not named.
+pub(super) const POOLER: &str = "is it a pooler that gives each transaction another connection? Add statements=unnamed to the store's URL";
 
 /// Says that the database is in the way.
 pub(super) fn unavailable(what: impl Into<String>, why: impl ToString) -> Error {
@@ -101,10 +104,26 @@ pub(super) fn fault_at(place: &str, error: &tokio_postgres::Error) -> Error {
         return fault(error);
     }
     let (what, why) = (format!("PostgreSQL cannot be reached at {place}"), reason(error));
-    match tls::hint(error) {
+    let refused = || is_refused(error).then_some("is the server running, and are host and port right?");
+    match tls::hint(error).or_else(refused) {
         Some(hint) => unavailable(format!("{what}: {why}"), hint),
         None => unavailable(what, why),
     }
+}
+
+/// Tells whether nobody listens where a connection was wanted.
+fn is_refused(error: &tokio_postgres::Error) -> bool {
+    use std::io::ErrorKind::{ConnectionRefused, NotFound};
+    let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(error);
+    while let Some(one) = cause {
+        let kind = one.downcast_ref::<std::io::Error>().map(std::io::Error::kind);
+        // A path has no socket.
+        if matches!(kind, Some(ConnectionRefused | NotFound)) {
+            return true;
+        }
+        cause = one.source();
+    }
+    false
 }
 
 /// Turns an error of the driver into ours, with a hint where one helps.
@@ -135,6 +154,8 @@ fn fault(error: &tokio_postgres::Error) -> Error {
             "the server is stopping or starting: try again"
         }
         SqlState::QUERY_CANCELED => "somebody cancelled the statement",
+        SqlState::INVALID_SQL_STATEMENT_NAME | SqlState::DUPLICATE_PSTATEMENT => POOLER,
+        SqlState::PROTOCOL_VIOLATION if message.contains("startup parameter") => POOLER,
         SqlState::UNDEFINED_TABLE => "a table of Segue's is missing: was the schema changed by hand?",
         _ => "",
     };
@@ -146,17 +167,11 @@ fn fault(error: &tokio_postgres::Error) -> Error {
 
 /// Tells whether an append may have been committed although it failed: the connection broke on the way.
 fn is_lost(error: &tokio_postgres::Error) -> bool {
-    match error.code() {
-        // The server answered, so the transaction is not there; unless it was told to go away while it committed.
-        Some(code) => matches!(
-            *code,
-            SqlState::ADMIN_SHUTDOWN
-                | SqlState::CRASH_SHUTDOWN
-                | SqlState::CONNECTION_FAILURE
-                | SqlState::TRANSACTION_RESOLUTION_UNKNOWN
-        ),
-        None => true,
-    }
+    let Some(said) = error.as_db_error() else { return true };
+    // Whoever ends the connection may do so while it commits: the server, or a pooler that has lost the server (class 08).
+    matches!(said.parsed_severity(), Some(Severity::Fatal | Severity::Panic))
+        || said.code().code().starts_with("08")
+        || [SqlState::ADMIN_SHUTDOWN, SqlState::CRASH_SHUTDOWN].contains(said.code())
 }
 
 /// Says why, with what is behind it: the driver's own words often end before the reason.

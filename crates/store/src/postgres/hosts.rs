@@ -14,6 +14,9 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 /// How many addresses of a host are tried.
 const ADDRESSES_MAX: usize = 4;
 
+/// The oldest server that is used.
+const VERSION_MIN: u32 = 14;
+
 /// The driver's end of a connection, which somebody has to run.
 pub(super) type Driver = Connection<Socket, <MakeRustlsConnect as MakeTlsConnect<Socket>>::Stream>;
 
@@ -52,7 +55,10 @@ pub(super) async fn connect(target: &Target) -> Result<(Client, Driver), Error> 
             let config = config(&target.config, &server, address);
             let tried = tokio::time::timeout(target.connect_max, config.connect(tls.clone())).await;
             let error = match tried {
-                Ok(Ok(connected)) => return Ok(connected),
+                Ok(Ok((client, driver))) => match too_old(&driver) {
+                    None => return Ok((client, driver)),
+                    Some(error) => error,
+                },
                 Ok(Err(error)) => fault_at(&place, &error),
                 Err(_) => unavailable(
                     format!("PostgreSQL does not answer at {place}"),
@@ -67,6 +73,14 @@ pub(super) async fn connect(target: &Target) -> Result<(Client, Driver), Error> 
         Some((_, alone)) if failed.is_empty() => Err(alone),
         _ => Err(unavailable("no PostgreSQL server of the store's URL can be used", told.join("; "))),
     }
+}
+
+/// Says so if a server is older than what Segue was made for.
+fn too_old(driver: &Driver) -> Option<Error> {
+    let version = driver.parameter("server_version")?;
+    let major = version.split(|letter: char| !letter.is_ascii_digit()).next()?.parse::<u32>().ok()?;
+    let why = format!("Segue needs PostgreSQL {VERSION_MIN} or later");
+    (major < VERSION_MIN).then(|| unavailable(format!("the server is PostgreSQL {version}"), why))
 }
 
 /// Lists the servers of a URL in the order that they are to be tried in.
@@ -92,7 +106,7 @@ async fn addresses(server: &Server, wait_max: Duration) -> Result<Vec<Option<IpA
     let unknown = |why: String| unavailable(format!("the address of {name} cannot be found"), why);
     match tokio::time::timeout(wait_max, tokio::net::lookup_host((name.as_str(), server.port))).await {
         Ok(Ok(found)) => Ok(found.map(|address| Some(address.ip())).take(ADDRESSES_MAX).collect()),
-        Ok(Err(error)) => Err(unknown(error.to_string())),
+        Ok(Err(error)) => Err(unknown(format!("{error}: check the host in the store's URL"))),
         Err(_) => Err(unknown("the name server does not answer".to_owned())),
     }
 }

@@ -23,8 +23,7 @@ struct Moment<'a> {
 pub(super) async fn inspect(db: Connection, scope: Key) -> Result<Report, Error> {
     let runtime = Handle::current();
     let check = move || {
-        let begin = db.batch("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
-        runtime.block_on(begin).or_fault()?;
+        runtime.block_on(db.begin_to_read()).or_fault()?;
         let report =
             verify::inspect(&mut Moment { runtime: runtime.clone(), db: &db, scope: &scope }, &scope);
         runtime.block_on(db.roll_back());

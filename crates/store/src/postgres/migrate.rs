@@ -56,8 +56,10 @@ pub(super) async fn prepare(db: &Connection) -> Result<i64, Error> {
 async fn migrate(db: &Connection) -> Result<i64, Error> {
     // Released with the transaction, also if this node dies.
     db.long_rows("SELECT pg_advisory_xact_lock($1)", &[(&LOCK, Type::INT8)]).await?;
-    let tables = "SELECT count(*) FROM information_schema.tables WHERE table_schema = current_schema()
-                  AND table_name LIKE 'segue!_%' ESCAPE '!' AND table_name <> 'segue_migrations'";
+    // Not information_schema: that lists only what the user has rights on.
+    let tables = "SELECT count(*) FROM pg_class WHERE relnamespace = current_schema()::regnamespace
+                  AND relkind IN ('r', 'p', 'v', 'm', 'f') AND relname LIKE 'segue!_%' ESCAPE '!'
+                  AND relname <> 'segue_migrations'";
     let others: i64 = db.rows(tables, &[]).await?.first().map_or(Ok(0), |row| column(row, 0))?;
     if !has_list(db).await? && others > 0 {
         return Err(foreign());

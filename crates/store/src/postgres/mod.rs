@@ -19,8 +19,11 @@ mod query;
 mod replicated;
 mod rows;
 mod search;
+mod settings;
 mod sweep;
 mod target;
+#[cfg(test)]
+mod tests;
 mod tls;
 mod upkeep;
 mod watch;
@@ -63,9 +66,10 @@ pub struct Postgres {
 struct Shared {
     pool: Pool,
     target: Arc<Target>,
-    ready: RwLock<Option<Ready>>,
+    ready: Arc<RwLock<Option<Ready>>>,
     key: OnceCell<TokenKey>,
     following: AtomicBool,
+    poll: Duration,
     news: channel::Sender<Position>,
     /// The last commit of this store that is known.
     ours: AtomicU64,
@@ -83,34 +87,43 @@ struct Ready {
 async fn connection(shared: &Shared) -> Result<Connection, Error> {
     let mut db = Connection::new(shared.pool.get().await.or_fault()?, &shared.target);
     let is_same = |ready: &Ready| ready.identity == db.identity();
-    let known = shared.ready.read().await.filter(is_same);
-    let ready = match known {
-        Some(ready) => ready,
-        None => {
-            let mut ready = shared.ready.write().await;
-            match ready.filter(is_same) {
-                Some(ready) => ready,
-                None => {
-                    let position_base = migrate::prepare(&db).await?;
-                    *ready.insert(Ready { identity: db.identity(), position_base })
-                }
-            }
+    if let Some(ready) = shared.ready.read().await.filter(is_same) {
+        db.position_base = ready.position_base;
+        return Ok(db);
+    }
+    let mut ready = Arc::clone(&shared.ready).write_owned().await;
+    if let Some(ready) = ready.filter(is_same) {
+        db.position_base = ready.position_base;
+        return Ok(db);
+    }
+    // The lock goes along: who comes meanwhile waits for this one, and does not begin another.
+    detached(async move {
+        db.position_base = migrate::prepare(&db).await?;
+        for risk in settings::risks(&db).await? {
+            tracing::warn!("{risk}");
         }
-    };
-    db.position_base = ready.position_base;
-    Ok(db)
+        *ready = Some(Ready { identity: db.identity(), position_base: db.position_base });
+        Ok(db)
+    })
+    .await?
 }
 
 impl Postgres {
     /// Opens a store by its URL, `postgres://user:password@host:port/database`. It connects when it is first used.
     pub fn open(url: &str) -> Result<Self, Error> {
+        Self::polling(url, watch::POLL)
+    }
+
+    /// Opens a store that asks for commits of other nodes in this interval, whether it hears of any or not.
+    fn polling(url: &str, poll: Duration) -> Result<Self, Error> {
         let target = Arc::new(Target::parse(url)?);
         let shared = Arc::new(Shared {
             pool: pool::pool(&target)?,
             target: Arc::clone(&target),
-            ready: RwLock::new(None),
+            ready: Arc::default(),
             key: OnceCell::new(),
             following: AtomicBool::new(false),
+            poll,
             news: channel::Sender::new(Position::START),
             ours: AtomicU64::new(0),
         });
@@ -138,7 +151,8 @@ impl Postgres {
         }
         let heard = Arc::new(Notify::new());
         let weak = Arc::downgrade(&self.shared);
-        runtime.spawn(watch::follow(weak.clone(), Arc::clone(&self.committed), Arc::clone(&heard)));
+        let (committed, poll) = (Arc::clone(&self.committed), self.shared.poll);
+        runtime.spawn(watch::follow(weak.clone(), committed, Arc::clone(&heard), poll));
         runtime.spawn(watch::announce(weak.clone(), Arc::clone(&self.announced)));
         runtime.spawn(watch::listen(weak, Arc::clone(&self.target), heard));
     }
@@ -240,7 +254,7 @@ impl Log for Postgres {
         detached(async move {
             let head = query::appended(&db, &scope, after, id).await?;
             if head.is_some() {
-                replicated::confirm(&db, &scope).await?;
+                replicated::confirm(&db).await?;
             }
             Ok(head)
         })
@@ -252,7 +266,7 @@ impl Log for Postgres {
         detached(async move {
             let seq = query::seen(&db, &scope, &id).await?;
             if seq.is_some() {
-                replicated::confirm(&db, &scope).await?;
+                replicated::confirm(&db).await?;
             }
             Ok(seq)
         })
@@ -269,7 +283,8 @@ impl Log for Postgres {
     }
 
     async fn keep_ids(&self, scope: &Key, ids: Vec<(MessageId, Seq)>) -> Result<(), Error> {
-        query::keep_ids(&self.connection().await?, scope, &ids).await
+        let (db, scope) = (self.connection().await?, scope.clone());
+        detached(async move { query::keep_ids(&db, &scope, &ids).await }).await?
     }
 
     async fn get(&self, scope: &Key, seq: Seq) -> Result<Option<Record>, Error> {
@@ -368,6 +383,10 @@ impl Maintenance for Postgres {
         audit::audit(&self.connection().await?, scope).await
     }
 
+    async fn risks(&self) -> Result<Vec<String>, Error> {
+        settings::risks(&self.connection().await?).await
+    }
+
     async fn backup(&self, _: &Path) -> Result<(), Error> {
         Err(Error::Unsupported {
             store: "PostgreSQL".to_owned(),
@@ -419,11 +438,13 @@ impl Values for Postgres {
         value: Value,
         now: Timestamp,
     ) -> Result<Option<Value>, Error> {
-        named::insert(&self.connection().await?, namespace, &value, now).await
+        let (db, namespace) = (self.connection().await?, namespace.to_owned());
+        detached(async move { named::insert(&db, &namespace, &value, now).await }).await?
     }
 
     async fn delete_value(&self, namespace: &str, key: &str) -> Result<bool, Error> {
-        named::delete(&self.connection().await?, namespace, key).await
+        let (db, namespace, key) = (self.connection().await?, namespace.to_owned(), key.to_owned());
+        detached(async move { named::delete(&db, &namespace, &key).await }).await?
     }
 
     async fn values(

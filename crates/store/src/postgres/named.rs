@@ -1,6 +1,7 @@
 //! Small named values and leases.
 
 use super::connect::{Connection, Value as Column};
+use super::replicated;
 use super::rows::{column, micros, timestamp};
 use crate::error::Error;
 use crate::leases::Leased;
@@ -53,7 +54,7 @@ pub(super) async fn put(db: &Connection, namespace: &str, value: &Value) -> Resu
     db.rows(sql, &values).await.map(drop)
 }
 
-/// Writes a value where none is; returns the one that is there instead.
+/// Writes a value where none is; returns the one that is there instead. It may be the caller's own, of an earlier try.
 pub(super) async fn insert(
     db: &Connection,
     namespace: &str,
@@ -82,6 +83,7 @@ pub(super) async fn insert(
         }
         // Whoever was first may have deleted it since: then it is tried again.
         if let Some(there) = get(db, namespace, &new.key, now).await? {
+            replicated::confirm(db).await?;
             return Ok(Some(there));
         }
     }
@@ -93,7 +95,12 @@ pub(super) async fn delete(db: &Connection, namespace: &str, key: &str) -> Resul
                INSERT INTO segue_marks (name, value) SELECT 'purge_values', 1 FROM gone
                ON CONFLICT (name) DO UPDATE SET value = segue_marks.value + 1 RETURNING 1";
     let (namespace, key) = (namespace.as_bytes(), key.as_bytes());
-    Ok(!db.rows(sql, &[(&namespace, Type::BYTEA), (&key, Type::BYTEA)]).await?.is_empty())
+    let is_gone = !db.rows(sql, &[(&namespace, Type::BYTEA), (&key, Type::BYTEA)]).await?.is_empty();
+    if !is_gone {
+        // An earlier try may have deleted it.
+        replicated::confirm(db).await?;
+    }
+    Ok(is_gone)
 }
 
 pub(super) async fn list(

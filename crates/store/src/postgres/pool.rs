@@ -1,8 +1,8 @@
 //! The pool of connections.
 
-use super::fault::unavailable;
+use super::fault::{Failure, POOLER, unavailable};
 use super::hosts::{self, Driver};
-use super::target::Target;
+use super::target::{Statements, Target};
 use crate::error::Error;
 use deadpool::managed::{self, Metrics, RecycleError, RecycleResult};
 use deadpool_postgres::{ClientWrapper, Runtime};
@@ -45,12 +45,15 @@ pub(super) struct Pooled {
     pub(super) identity: Identity,
     /// A warning came since it was last looked at.
     is_warned: Arc<AtomicBool>,
+    /// It is never used again: its driver may take a moment to end.
+    is_abandoned: AtomicBool,
     driver: AbortHandle,
 }
 
 impl Pooled {
     /// Closes the connection at once: nobody waits for its answer any more, and it does not go back to the pool.
     pub(super) fn abandon(&self) {
+        self.is_abandoned.store(true, Ordering::SeqCst);
         self.driver.abort();
     }
 
@@ -72,15 +75,22 @@ impl managed::Manager for Manager {
         let is_warned = Arc::new(AtomicBool::new(false));
         let task = tokio::spawn(drive(driver, Arc::clone(&is_warned)));
         let (driver, client) = (task.abort_handle(), ClientWrapper::new(client, task));
-        let asked = tokio::time::timeout(self.0.answer_max, identity(&client)).await;
-        let Ok(identity) = asked else {
-            return Err(unavailable("PostgreSQL does not answer", "is the server overloaded, or stopped?"));
+        let asked = async {
+            if self.0.statements == Statements::Prepared {
+                check_settings(&client).await?;
+            }
+            Ok::<_, Error>(identity(&client).await)
         };
-        Ok(Pooled { client, identity, is_warned, driver })
+        let identity = match tokio::time::timeout(self.0.answer_max, asked).await {
+            Ok(asked) => asked?,
+            Err(_) => return Err(Error::from(Failure::Late)),
+        };
+        Ok(Pooled { client, identity, is_warned, is_abandoned: AtomicBool::new(false), driver })
     }
 
     async fn recycle(&self, one: &mut Pooled, _: &Metrics) -> RecycleResult<Error> {
-        match one.client.is_closed() || one.driver.is_finished() {
+        let is_abandoned = one.is_abandoned.load(Ordering::SeqCst);
+        match is_abandoned || one.client.is_closed() || one.driver.is_finished() {
             true => Err(RecycleError::message("the connection is closed")),
             false => Ok(()),
         }
@@ -102,6 +112,20 @@ async fn drive(mut driver: Driver, is_warned: Arc<AtomicBool>) {
             Ok(_) => {}
             Err(error) => return tracing::debug!(%error, "a connection to PostgreSQL broke"),
         }
+    }
+}
+
+/// Looks whether the connection is set as it was asked for: a pooler may drop that without a word.
+async fn check_settings(client: &ClientWrapper) -> Result<(), Error> {
+    let sql = "SELECT current_setting('statement_timeout') = '0' AND current_setting('client_min_messages') = 'warning'
+               AND current_setting('default_transaction_isolation') = 'read committed'";
+    let rows = client.query_typed(sql, &[]).await.map_err(Failure::from)?;
+    match rows.first().and_then(|row| row.try_get(0).ok()) {
+        Some(true) => Ok(()),
+        _ => Err(unavailable(
+            "what is between Segue and PostgreSQL drops the settings of its connections",
+            POOLER,
+        )),
     }
 }
 

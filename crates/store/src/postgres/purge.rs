@@ -69,9 +69,11 @@ async fn rewrite(
     let sql = "SELECT sum(pg_total_relation_size(t::regclass))::bigint FROM unnest($1::text[]) AS t";
     let rows = db.rows(sql, &[(&tables, Type::TEXT_ARRAY)]).await?;
     let bytes: i64 = rows.first().map_or(Ok(0), |row| column(row, 0))?;
-    // Whoever began before the erasure still sees what was erased, and so it cannot be removed.
+    // Whoever began before the erasure still sees what was erased, and so it cannot be removed. A standby that says what it still
+    // reads belongs to no database; who works in another database is not in the way.
     let sql = "SELECT count(*) FROM pg_stat_activity, segue_marks AS m
-               WHERE m.name = $1 AND pid <> pg_backend_pid() AND age(backend_xmin) >= age(m.xmin)";
+               WHERE m.name = $1 AND pid <> pg_backend_pid() AND age(backend_xmin) >= age(m.xmin)
+               AND (datname IS NULL OR datname = current_database())";
     let rows = db.rows(sql, &[(&mark, Type::TEXT)]).await?;
     if rows.first().map_or(Ok(0_i64), |row| column(row, 0))? > 0 {
         return Ok(Some(format!(

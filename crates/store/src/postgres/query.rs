@@ -1,6 +1,7 @@
 //! Reading the log.
 
 use super::connect::{Connection, Value};
+use super::replicated;
 use super::rows::{ENTRY, column, message_key, record, seq, small, timestamp, wide};
 use crate::error::Error;
 use crate::types::{AppendId, Filter, Page, Reading, ScopeOrder, ScopePage, ScopeRow, Take};
@@ -72,12 +73,16 @@ pub(super) async fn ids(
 
 pub(super) async fn keep_ids(db: &Connection, scope: &Key, ids: &[(MessageId, Seq)]) -> Result<(), Error> {
     let sql = "INSERT INTO segue_seen (scope, message_id, seq)
-               SELECT $1, s.* FROM unnest($2::bytea[], $3::bigint[]) AS s ON CONFLICT DO NOTHING";
+               SELECT $1, s.* FROM unnest($2::bytea[], $3::bigint[]) AS s ON CONFLICT DO NOTHING RETURNING 1";
     let (keys, seqs): (Vec<Vec<u8>>, Vec<i64>) =
         ids.iter().map(|(id, seq)| (message_key(id), wide(*seq))).unzip();
     let values: [Value<'_>; 3] =
         [(&scope.as_str(), Type::TEXT), (&keys, Type::BYTEA_ARRAY), (&seqs, Type::INT8_ARRAY)];
-    db.rows(sql, &values).await.map(drop)
+    if db.rows(sql, &values).await?.len() < ids.len() {
+        // An earlier try may have written the others.
+        replicated::confirm(db).await?;
+    }
+    Ok(())
 }
 
 pub(super) async fn get(db: &Connection, scope: &Key, seq: Seq) -> Result<Option<Record>, Error> {

@@ -8,23 +8,23 @@ use super::connect::Connection;
 use super::fault::OrFault;
 use super::rows::column;
 use crate::error::Error;
-use segue_core::scope::Key;
-use tokio_postgres::types::Type;
 
 /// Whether commits wait for a standby at all.
 const WAITS: &str = "SELECT current_setting('synchronous_standby_names') <> ''
     AND current_setting('synchronous_commit') NOT IN ('off', 'local') AND NOT pg_is_in_recovery()";
 
-/// Waits until a standby has everything that this connection has seen of a scope.
-pub(super) async fn confirm(db: &Connection, scope: &Key) -> Result<(), Error> {
+/// What is committed to wait for the standby: a transaction that writes nothing waits for nobody. It is a record in the
+/// write-ahead log and nothing else.
+const TOUCH: &str = "SELECT pg_logical_emit_message(true, 'segue', '')";
+
+/// Waits until a standby has everything that this connection has seen.
+pub(super) async fn confirm(db: &Connection) -> Result<(), Error> {
     let rows = db.rows(WAITS, &[]).await?;
     if !rows.first().map_or(Ok(false), |row| column(row, 0))? {
         return Ok(());
     }
-    // It changes nothing; a transaction that writes nothing waits for nobody.
-    let touch = "UPDATE segue_scopes SET head = head WHERE scope = $1";
     db.begin().await.or_fault()?;
-    if let Err(failure) = db.try_rows(touch, &[(&scope.as_str(), Type::TEXT)]).await {
+    if let Err(failure) = db.try_rows(TOUCH, &[]).await {
         db.roll_back().await;
         return Err(failure.into());
     }

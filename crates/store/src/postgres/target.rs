@@ -26,8 +26,9 @@ const PROBES_MAX: u32 = 3;
 
 /// What every connection is set to. A server that cancels a statement while it waits for its standby acknowledges a commit that
 /// a failover loses: so it must not cancel, and it is this side that stops waiting. The guard by the head needs each statement to
-/// see what was committed before it.
-const SETTINGS: &str = "-c statement_timeout=0 -c default_transaction_isolation=read\\ committed";
+/// see what was committed before it. Warnings must come through: by one the server says that it has stopped waiting for its standby.
+const SETTINGS: &str =
+    "-c statement_timeout=0 -c default_transaction_isolation=read\\ committed -c client_min_messages=warning";
 
 /// How statements are sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -22,7 +22,7 @@ use tokio_postgres::AsyncMessage;
 use tokio_postgres::types::Type;
 
 /// How often the database is asked for commits of other nodes whose announcement was lost.
-const POLL: Duration = Duration::from_millis(400);
+pub(super) const POLL: Duration = Duration::from_millis(400);
 
 /// How soon it is asked again while a commit is hidden behind an older transaction, and how often at most in a row.
 const SOON: Duration = Duration::from_millis(5);
@@ -84,30 +84,35 @@ pub(super) async fn commits(shared: &Shared, after: Position, limit: usize) -> R
     rows.iter().map(commit).collect()
 }
 
-/// Deletes the oldest commits, and remembers up to where.
-async fn trim(shared: &Shared) -> Result<(), Error> {
+/// Deletes the oldest commits, and remembers up to where: at most those up to a position that was the last one a while ago. An append
+/// whose outcome is unknown is asked for by its commit, however many there have been since. Returns the position that is the last one now.
+pub(super) async fn trim(shared: &Shared, a_while_ago: Position) -> Result<Position, Error> {
     let db = connection(shared).await?;
     let keep = i64::try_from(2 * KEPT_MIN).unwrap_or(i64::MAX);
-    let sql = "WITH cut AS (SELECT position FROM segue_commits ORDER BY position DESC OFFSET $1 LIMIT 1),
-        mark AS (INSERT INTO segue_marks (name, value) SELECT 'commits_swept', position FROM cut
+    let through = i64::try_from(a_while_ago.0).unwrap_or(i64::MAX);
+    let sql = "WITH newest AS (SELECT position FROM segue_commits ORDER BY position DESC OFFSET $1 LIMIT 1),
+        cut AS (SELECT least(position, $2) AS position FROM newest),
+        mark AS (INSERT INTO segue_marks (name, value) SELECT 'commits_swept', position FROM cut WHERE position > 0
             ON CONFLICT (name) DO UPDATE SET value = greatest(segue_marks.value, EXCLUDED.value))
         DELETE FROM segue_commits USING cut WHERE segue_commits.position <= cut.position";
-    db.rows(sql, &[(&keep, Type::INT8)]).await.map(drop)
+    db.rows(sql, &[(&keep, Type::INT8), (&through, Type::INT8)]).await?;
+    drop(db);
+    position(shared).await
 }
 
 /// How long to wait before the database is asked for news. A commit of this node that is not told yet is hidden behind an older
 /// transaction, and soon it is not; where nobody listens, and where it does not appear (a failover has lost it), nothing is urgent.
-fn pause(listeners: usize, known: Position, ours: Position, asked: u32) -> Duration {
+fn pause(listeners: usize, known: Position, ours: Position, asked: u32, poll: Duration) -> Duration {
     match listeners > 0 && ours > known && asked < SOON_MAX {
         true => SOON,
-        false => POLL,
+        false => poll,
     }
 }
 
 /// Tells the position of the newest commit, as long as the store is open.
-pub(super) async fn follow(shared: Weak<Shared>, committed: Arc<Notify>, heard: Arc<Notify>) {
-    let (mut wait, mut asked) = (POLL, 0);
-    let mut trimmed = tokio::time::Instant::now();
+pub(super) async fn follow(shared: Weak<Shared>, committed: Arc<Notify>, heard: Arc<Notify>, poll: Duration) {
+    let (mut wait, mut asked) = (poll, 0);
+    let (mut trimmed, mut last_then) = (tokio::time::Instant::now(), Position::START);
     loop {
         tokio::select! {
             () = committed.notified() => asked = 0,
@@ -117,8 +122,9 @@ pub(super) async fn follow(shared: Weak<Shared>, committed: Arc<Notify>, heard: 
         let Some(shared) = shared.upgrade() else { return };
         if trimmed.elapsed() >= TRIM_EVERY {
             trimmed = tokio::time::Instant::now();
-            if let Err(error) = trim(&shared).await {
-                tracing::warn!(%error, "old commits could not be deleted");
+            match trim(&shared, last_then).await {
+                Ok(last) => last_then = last,
+                Err(error) => tracing::warn!(%error, "old commits could not be deleted"),
             }
         }
         let listeners = shared.news.receiver_count();
@@ -132,7 +138,7 @@ pub(super) async fn follow(shared: Weak<Shared>, committed: Arc<Notify>, heard: 
             });
         }
         let (known, ours) = (*shared.news.borrow(), Position(shared.ours.load(Ordering::Relaxed)));
-        wait = pause(listeners, known, ours, asked);
+        wait = pause(listeners, known, ours, asked, poll);
         asked += 1;
     }
 }
@@ -188,9 +194,9 @@ mod tests {
     #[test]
     fn the_database_is_asked_soon_only_while_somebody_waits_for_a_commit_of_ours() {
         let (old, new) = (Position(1), Position(2));
-        assert_eq!(pause(1, old, new, 0), SOON);
-        assert_eq!(pause(0, old, new, 0), POLL, "nobody listens");
-        assert_eq!(pause(1, new, new, 0), POLL, "it was told, whoever found it");
-        assert_eq!(pause(1, old, new, SOON_MAX), POLL, "it does not appear");
+        assert_eq!(pause(1, old, new, 0, POLL), SOON);
+        assert_eq!(pause(0, old, new, 0, POLL), POLL, "nobody listens");
+        assert_eq!(pause(1, new, new, 0, POLL), POLL, "it was told, whoever found it");
+        assert_eq!(pause(1, old, new, SOON_MAX, POLL), POLL, "it does not appear");
     }
 }

@@ -186,8 +186,13 @@ impl Maintenance for Sqlite {
     }
 
     async fn purge(&self) -> Result<Purged, Error> {
-        // Readers that rest hold no snapshot; one that reads is waited for.
-        self.writer.run(|connection| connection.purge()).await
+        match self.writer.run(|connection| connection.is_purge_due()).await {
+            Ok(false) => Ok(Purged::Complete),
+            // Readers that rest hold no snapshot; one that reads is waited for.
+            Ok(true) => self.purger.purge(|| self.writer.purges()).await,
+            Err(Error::Unavailable { what, why }) => Ok(Purged::Unfinished { why: format!("{what}: {why}") }),
+            Err(error) => Err(error),
+        }
     }
 
     async fn inspect(&self, scope: &Key) -> Result<Option<Report>, Error> {

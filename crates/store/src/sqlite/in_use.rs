@@ -47,8 +47,15 @@ fn session_in_file(path: &Path) -> Option<i64> {
 
 /// Keeps in mind that the log was missing. It stays so, whoever opens the file next.
 pub(super) fn note_missed_log(db: &Connection) -> Result<(), Error> {
-    tracing::warn!("{LOG_MISSED}");
     db.execute("UPDATE in_use SET session = 0, log_missed = 1 WHERE id = 1", []).or_fault().map(drop)
+}
+
+/// Warns whoever opens a file that lost its log once: what it does not hold looks as if it had never been.
+pub(super) fn warn(db: &Connection) -> Result<(), Error> {
+    if has_missed_log(db)? {
+        tracing::warn!("{LOG_MISSED}");
+    }
+    Ok(())
 }
 
 /// Tells whether the log was missing once.

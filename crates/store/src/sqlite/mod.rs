@@ -10,6 +10,7 @@ mod commits;
 mod contract;
 mod db;
 mod embeddings;
+mod extras;
 mod fault;
 mod in_use;
 mod inspect;
@@ -17,6 +18,7 @@ mod open;
 mod pages;
 mod postings;
 mod purge;
+mod purger;
 mod query;
 mod rows;
 mod search;
@@ -30,6 +32,7 @@ mod writer;
 use crate::encryption::{MasterKeys, Vault};
 use crate::error::Error;
 use db::Db;
+use purger::Purger;
 use segue_core::entry::Seq;
 use segue_core::scope::Key;
 use std::path::{Path, PathBuf};
@@ -51,6 +54,8 @@ pub struct Sqlite {
     // log, and readers may not.
     readers: Arc<Readers>,
     watcher: Watcher,
+    // It has the writer do what is asked of it.
+    purger: Purger,
     writer: Writer,
 }
 
@@ -103,7 +108,7 @@ impl Sqlite {
         let watcher = Watcher::new(path.to_owned(), commits::last(&connection)?);
         let writer = Writer::start(WriteConnection::new(connection, watcher.news()))?;
         let readers = Readers { path: path.to_owned(), vault, idle: Mutex::default() };
-        Ok(Self { readers: Arc::new(readers), watcher, writer })
+        Ok(Self { readers: Arc::new(readers), watcher, purger: Purger::default(), writer })
     }
 
     /// Runs a query on a reading connection, off the async threads.

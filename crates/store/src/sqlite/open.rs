@@ -44,6 +44,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("encryption.sql"),
     include_str!("pages.sql"),
     include_str!("upkeep.sql"),
+    include_str!("scope_extras.sql"),
 ];
 
 /// Opens the database for the one writer, bringing it to the newest format, and its keys.
@@ -63,6 +64,7 @@ pub(super) fn for_writing(path: &Path, masters: Option<&MasterKeys>) -> Result<D
     if misses_its_log {
         in_use::note_missed_log(&db)?;
     }
+    in_use::warn(&db)?;
     let db = Db::unlock(db, masters)?;
     upkeep::settle(&db)?;
     Ok(db)
@@ -188,7 +190,7 @@ mod tests {
         let (kinds, format) = (Kind::ALL.len(), MIGRATIONS.len());
         assert_eq!(
             (kinds, format),
-            (36, 17),
+            (36, 18),
             "a new kind needs a new step in MIGRATIONS; then change both here"
         );
     }

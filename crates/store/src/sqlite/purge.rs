@@ -23,6 +23,12 @@ impl WriteConnection {
         }
     }
 
+    /// Deletes what was dropped, and tells whether the file has to be rewritten.
+    pub(super) fn is_purge_due(&mut self) -> Result<bool, Error> {
+        self.sweep()?;
+        Ok(self.due()?.is_some())
+    }
+
     fn try_purge(&mut self) -> Result<Purged, Error> {
         for _ in 0..ROUNDS_MAX {
             self.sweep()?;

@@ -270,6 +270,14 @@ pub(super) fn backup(db: &Connection, to: &Path) -> Result<(), Error> {
         let why = "name a file that is not there";
         return Err(Error::unavailable(format!("{} is there already", to.display()), why));
     }
-    let to = to.to_str().ok_or_else(|| Error::unavailable("making a backup", "the path is not Unicode"))?;
-    db.execute("VACUUM INTO ?1", [to]).or_fault().map(drop)
+    let name = to.to_str().ok_or_else(|| Error::unavailable("making a backup", "the path is not Unicode"))?;
+    // SQLite would make it with the rights that new files have. An empty file is taken as it is.
+    let made = crate::private::options().write(true).create_new(true).open(to);
+    made.map_err(|error| Error::unavailable("making a backup", error))?;
+    let copied = db.execute("VACUUM INTO ?1", [name]).or_fault().map(drop);
+    if copied.is_err() {
+        // Half a backup is none; that it stays is no worse than that there is none.
+        _ = std::fs::remove_file(to);
+    }
+    copied
 }

@@ -1,6 +1,7 @@
 //! The state of a scope as rows: what is folded from the log, for reading without folding.
 
 use super::db::Db;
+use super::extras;
 use super::fault::{OrFault, fault};
 use super::pages::{self, Pages};
 use super::query;
@@ -158,12 +159,8 @@ pub(super) fn save_changes(db: &Db, scope: ScopeId, old: &State, new: &State) ->
             .and_then(|mut put| put.execute(params![scope.0, json(new.boundaries.as_ref()).ok()]))
             .or_fault()?;
     }
-    if !Arc::ptr_eq(&old.extras, &new.extras) && old.extras != new.extras {
-        let extras = json(new.extras.as_ref())?;
-        let extras = db.seal(Bound::Extras(&new.scope), &extras)?;
-        db.prepare_cached("INSERT OR REPLACE INTO standing (scope, mind) VALUES (?1, ?2)")
-            .and_then(|mut put| put.execute(params![scope.0, extras]))
-            .or_fault()?;
+    if !Arc::ptr_eq(&old.extras, &new.extras) {
+        extras::save(db, scope, old, new)?;
     }
     Ok(())
 }
@@ -301,13 +298,7 @@ pub(super) fn load_rows(db: &Db, scope: &Key) -> Result<Option<Arc<State>>, Erro
     if let Some(list) = list {
         state.boundaries = Arc::new(parse("the list of boundaries", &list)?);
     }
-    let mut query = db.prepare_cached("SELECT mind FROM standing WHERE scope=?1").or_fault()?;
-    let mut rows = query.query([id.0]).or_fault()?;
-    if let Some(row) = rows.next().or_fault()?
-        && let Some(mind) = db.unseal(Bound::Extras(scope), row.get_ref(0).or_fault()?)?
-    {
-        state.extras = Arc::new(parse("what the scope keeps in mind", &mind)?);
-    }
+    state.extras = Arc::new(extras::load(db, id, scope)?);
     Ok(Some(Arc::new(state)))
 }
 

@@ -21,7 +21,7 @@ pub(super) fn settle(db: &Db) -> Result<(), Error> {
     let transaction = db.begin()?;
     // Asked again inside the transaction: another program may have been faster.
     if is_due()?.is_some() {
-        let mut scopes = db.prepare("SELECT scope FROM standing").or_fault()?;
+        let mut scopes = db.prepare("SELECT scope FROM scope_extras").or_fault()?;
         let scopes = scopes.query_map([], |row| row.get(0).map(ScopeId)).or_fault()?;
         for scope in scopes.collect::<Result<Vec<ScopeId>, _>>().or_fault()? {
             settle_scope(db, scope)?;
@@ -33,7 +33,7 @@ pub(super) fn settle(db: &Db) -> Result<(), Error> {
 
 fn settle_scope(db: &Db, scope: ScopeId) -> Result<(), Error> {
     let key = rows::key(db, scope)?;
-    let mut query = db.prepare_cached("SELECT mind FROM standing WHERE scope = ?1").or_fault()?;
+    let mut query = db.prepare_cached("SELECT extras FROM scope_extras WHERE scope = ?1").or_fault()?;
     let mut found = query.query([scope.0]).or_fault()?;
     let Some(row) = found.next().or_fault()? else { return Ok(()) };
     let mind = match db.unseal(Bound::Extras(&key), row.get_ref(0).or_fault()?) {
@@ -58,7 +58,7 @@ fn settle_scope(db: &Db, scope: ScopeId) -> Result<(), Error> {
             .or_fault()?;
     }
     let extras = db.seal(Bound::Extras(&key), &extras)?;
-    db.prepare_cached("UPDATE standing SET mind = ?2 WHERE scope = ?1")
+    db.prepare_cached("UPDATE scope_extras SET extras = ?2 WHERE scope = ?1")
         .and_then(|mut update| update.execute(params![scope.0, extras]))
         .or_fault()
         .map(drop)

@@ -3,6 +3,7 @@
 
 use super::write_connection::{Answers, QueuedAppend, ReplySender, WriteConnection};
 use crate::error::Error;
+use crate::store::Purged;
 use crate::types::Append;
 use std::collections::VecDeque;
 use std::thread::JoinHandle;
@@ -93,9 +94,28 @@ impl Writer {
         answered.await.map_err(|_| stopped())?
     }
 
+    /// Returns what has the file rewritten from another thread. The writer does not end before it is dropped.
+    pub(super) fn purges(&self) -> Option<PurgeJobs> {
+        self.jobs.clone().map(PurgeJobs)
+    }
+
     async fn send(&self, job: Job) -> Result<(), Error> {
         let jobs = self.jobs.as_ref().ok_or_else(stopped)?;
         jobs.send(job).await.map_err(|_| stopped())
+    }
+}
+
+/// Has the writer thread rewrite the file.
+#[derive(Debug)]
+pub(super) struct PurgeJobs(mpsc::Sender<Job>);
+
+impl PurgeJobs {
+    /// Waits until that is done. It must not be called on a thread of a runtime.
+    pub(super) fn purge(&self) -> Result<Purged, Error> {
+        let (answer, answered) = oneshot::channel();
+        let task = move |connection: &mut WriteConnection| drop(answer.send(connection.purge()));
+        self.0.blocking_send(Job::Task(Box::new(task))).map_err(|_| stopped())?;
+        answered.blocking_recv().map_err(|_| stopped())?
     }
 }
 

@@ -7,10 +7,14 @@ mod meter;
 
 use meter::Cost;
 use rusqlite::Connection;
-use segue_core::decide::Command;
+use segue_core::decide::{Command, TaskCommand, TaskVerb};
 use segue_core::entry::Seq;
+use segue_core::facts::{Facts, Need};
 use segue_core::message::{Message, Role};
 use segue_core::session::Number;
+use segue_core::task::history::TaskHistory;
+use segue_core::task::identity::Description;
+use segue_core::task::observation::{Note, NoteKind, Observation};
 use segue_store::conformance::World;
 use segue_store::sqlite::Sqlite;
 use segue_store::{Append, Filter, Page, Reading, Store, Take};
@@ -109,6 +113,60 @@ async fn costs(folder: &Path, messages: usize) -> BTreeMap<&'static str, Cost> {
     drop(world);
     measure!("load, cold", open(folder).load(&scope).await.unwrap());
     costs
+}
+
+/// Runs a verb of a task whose history is empty.
+async fn task(world: &mut World, verb: TaskVerb) {
+    let prior = world.state().await;
+    let command = Command::Task(TaskCommand { session: None, verb });
+    let mut facts = Facts::default();
+    for need in world.needs(&prior, &command) {
+        if let Need::TaskHistory { session, reach } = need {
+            let task = prior.extras.tasks.get(&session).unwrap();
+            facts.task = Some(Box::new(TaskHistory::new(task, reach, "do it".into(), String::new())));
+        }
+    }
+    let mut decided = world.decide_knowing(&prior, &command, &facts).unwrap();
+    let append = Append::of(world.append_id(), prior, &mut decided, None);
+    world.store.append(append).await.unwrap();
+}
+
+/// Tells what an observation writes in a scope with so many ended tasks: rows, and bytes of the write-ahead log.
+async fn observation(folder: &Path, tasks: usize) -> (i64, u64) {
+    let mut world = World::new(open(folder));
+    world.say("hello").await;
+    let start = || TaskVerb::Start { description: Description::new("do it").ok(), message: None, cut: None };
+    let observe = || {
+        let note = Observation::Note(Note::text(NoteKind::Note, "something"));
+        TaskVerb::Observe { observations: vec![note] }
+    };
+    for _ in 0..tasks {
+        task(&mut world, start()).await;
+        task(&mut world, TaskVerb::Finish { summary: "done".into() }).await;
+        task(&mut world, TaskVerb::Confirm).await;
+        world.run(&Command::New { first: None }).await.unwrap();
+    }
+    task(&mut world, start()).await;
+    task(&mut world, observe()).await;
+    assert_eq!(world.state().await.extras.tasks.len(), tasks + 1);
+    other_program(folder).query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).unwrap();
+    meter::reset();
+    task(&mut world, observe()).await;
+    let written = meter::read().rows_written;
+    let bytes = std::fs::metadata(folder.join("segue.db-wal")).unwrap().len();
+    world.verify().await;
+    (written, bytes)
+}
+
+#[test]
+fn an_observation_writes_the_same_after_a_thousand_ended_tasks() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    meter::reset();
+    let (few, many) = (folder(), folder());
+    let (few, many) = (block_on(observation(few.path(), 10)), block_on(observation(many.path(), 1_000)));
+    assert_eq!(few.0, many.0, "rows");
+    // A tree that is higher has a page more on the way.
+    assert!(many.1 <= few.1 + 2 * 4_120, "bytes: {few:?} {many:?}");
 }
 
 fn block_on<T>(work: impl Future<Output = T>) -> T {

@@ -45,6 +45,13 @@ impl WordWrap {
         out
     }
 
+    /// Something else is written in between, on lines of its own: what comes next begins a line. Tells whether a line was
+    /// begun.
+    pub fn breaks_off(&mut self) -> bool {
+        (self.lines, self.spaces) = (0, 0);
+        self.column.take().is_some()
+    }
+
     /// Ends the text, perhaps with a mark, and returns what is left to be written.
     pub fn finish(mut self, mark: Option<&str>) -> String {
         let mut out = String::new();
@@ -139,6 +146,16 @@ mod tests {
             let written = flow.push(said);
             assert_eq!(written + &flow.finish(Some("[x]")), expected);
         }
+    }
+
+    #[test]
+    fn what_comes_in_between_has_lines_of_its_own() {
+        let mut flow = WordWrap::new(40);
+        assert_eq!(flow.push("Hello the"), "  Hello");
+        assert_eq!((flow.breaks_off(), flow.breaks_off()), (true, false));
+        assert_eq!(flow.push("re. "), "  there.");
+        assert!(flow.breaks_off());
+        assert_eq!(flow.finish(None), "");
     }
 
     #[test]

@@ -1,10 +1,11 @@
 //! What is typed: with editing, history and completion on a terminal, else line by line.
 
+use super::screen::Screen;
 use super::speaker::interrupted;
-use super::typeahead::TypeAhead;
+use super::typeahead::{TypeAhead, Typed};
 use super::typed_lines::{Kept, LINES_MAX, TypedLines};
+use crate::out;
 use crate::setup;
-use crate::{out, paint};
 use reedline::{
     ColumnarMenu, Completer, CompletionResult, EditCommand, Emacs, FileBackedHistory, History as _,
     HistoryItem, KeyCode, KeyModifiers, MenuBuilder, Prompt, PromptEditMode, PromptHistorySearch,
@@ -15,6 +16,7 @@ use segue_engine::words::Command;
 use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::io::{self, BufRead, IsTerminal};
+use std::sync::Arc;
 use tokio::sync::mpsc;
 
 /// The name of the menu that completes commands.
@@ -32,9 +34,10 @@ pub enum Input {
 pub struct Editor {
     line: Reedline,
     history: Option<TypedLines>,
-    /// Lines that were typed while a reply came.
-    queue: VecDeque<String>,
+    /// What was typed while a reply came.
+    queue: VecDeque<Typed>,
     listening: Option<TypeAhead>,
+    screen: Arc<Screen>,
 }
 
 /// Whether lines that were typed may be found again with the arrow keys, also tomorrow.
@@ -48,7 +51,7 @@ pub enum History {
 
 impl Input {
     /// Opens standard input.
-    pub fn open(history: History) -> anyhow::Result<Self> {
+    pub fn open(history: History, screen: Arc<Screen>) -> anyhow::Result<Self> {
         if !std::io::stdin().is_terminal() || !std::io::stdout().is_terminal() {
             return Ok(Self::Plain(plain()));
         }
@@ -64,6 +67,8 @@ impl Input {
             KeyCode::Enter,
             ReedlineEvent::Edit(vec![EditCommand::InsertNewline]),
         );
+        // What is typed between two prompts comes with line ends of the terminal's own making.
+        keys.add_binding(KeyModifiers::CONTROL, KeyCode::Char('j'), ReedlineEvent::Enter);
         let mut editor = Reedline::create()
             .with_completer(Box::new(SlashCommands))
             .with_menu(ReedlineMenu::EngineCompleter(menu))
@@ -82,7 +87,7 @@ impl Input {
             editor = editor.with_history(Box::new(lines));
         }
         let (queue, listening) = (VecDeque::new(), None);
-        Ok(Self::Editor(Box::new(Editor { line: editor, history, queue, listening })))
+        Ok(Self::Editor(Box::new(Editor { line: editor, history, queue, listening, screen })))
     }
 
     /// Forgets the lines that were typed, after something that was said was deleted.
@@ -97,13 +102,8 @@ impl Input {
         if let Self::Editor(editor) = self
             && editor.listening.is_none()
         {
-            let queued = |line: &str| {
-                let first = line.lines().next().unwrap_or_default();
-                let more = if line.contains('\n') { " ..." } else { "" };
-                // A line that cannot be shown is queued all the same.
-                _ = out::line(paint::dim(format!("\n  (next: {first}{more})")));
-            };
-            editor.listening = Some(TypeAhead::listen(queued));
+            let screen = Arc::clone(&editor.screen);
+            editor.listening = Some(TypeAhead::listen(move |line| screen.queued(line)));
         }
     }
 
@@ -128,17 +128,19 @@ impl Input {
                         editor.line.run_edit_commands(&[EditCommand::InsertString(rest)]);
                     }
                 }
-                if let Some(line) = editor.queue.pop_front() {
-                    out::line(format!("{session} › {line}"))?;
-                    return Ok(Some(line));
+                match editor.queue.pop_front() {
+                    Some(Typed::Line(line)) => {
+                        out::line(format!("{session} › {line}"))?;
+                        _ = editor.line.history_mut().save(HistoryItem::from_command_line(line.clone()));
+                        editor.keep(&line);
+                        return Ok(Some(line));
+                    }
+                    Some(Typed::End) => return Ok(None),
+                    None => {}
                 }
                 match editor.line.read_line(&SessionPrompt(session.to_owned()))? {
                     Signal::Success(line) => {
-                        if editor.history.as_mut().is_some_and(|history| history.push(&line) == Kept::Anew) {
-                            // Another program erased something: that is forgotten here, too.
-                            _ = editor.line.history_mut().clear();
-                            _ = editor.line.history_mut().save(HistoryItem::from_command_line(line.clone()));
-                        }
+                        editor.keep(&line);
                         return Ok(Some(line));
                     }
                     Signal::CtrlD => return Ok(None),
@@ -146,6 +148,17 @@ impl Input {
                     _ => continue,
                 }
             },
+        }
+    }
+}
+
+impl Editor {
+    /// Keeps a line that was typed, to be found again tomorrow.
+    fn keep(&mut self, line: &str) {
+        if self.history.as_mut().is_some_and(|history| history.push(line) == Kept::Anew) {
+            // Another program erased something: that is forgotten here, too.
+            _ = self.line.history_mut().clear();
+            _ = self.line.history_mut().save(HistoryItem::from_command_line(line.to_owned()));
         }
     }
 }

@@ -2,36 +2,36 @@
 
 mod flow;
 mod input;
+mod screen;
 mod speaker;
 mod tell;
 mod typeahead;
 mod typed_lines;
 
 pub use speaker::ModelReply;
+pub use typed_lines::TypedLines;
 
 use super::{erase, memory};
 use crate::args::{Chat, Common};
 use crate::setup::{self, Absent};
-use crate::{Exit, json, layout, out, paint};
-use flow::WordWrap;
-use indicatif::{ProgressBar, ProgressStyle};
+use crate::{Exit, json, out, paint};
 use input::{History, Input};
+use screen::{Screen, Writes};
 use segue_core::decision::Action;
 use segue_core::entry::Seq;
-use segue_core::message::{Message, Role};
+use segue_core::message::{ReplyEnd, Role};
 use segue_core::observed::Answer;
 use segue_core::policy::QuestionMode;
 use segue_core::scope;
 use segue_engine::commands::{Parsed, Slash, parse};
 use segue_engine::context::Context;
+use segue_engine::history::StoredMessage;
 use segue_engine::route::{Address, route};
+use segue_engine::words::Language;
 use segue_engine::{Engine, Inbound, Outcome, Target, models, words};
 use segue_signals::context::OpenAiTokens;
 use speaker::{CUT_OFF, Speaker};
-use std::collections::BTreeSet;
-use std::io::IsTerminal as _;
 use std::sync::Arc;
-use std::time::Duration;
 use tokio::task::JoinHandle;
 
 pub async fn run(common: &Common, chat: &Chat) -> anyhow::Result<Exit> {
@@ -41,15 +41,18 @@ pub async fn run(common: &Common, chat: &Chat) -> anyhow::Result<Exit> {
     let named = chat.model.as_deref().map(|name| ("agents.defaults.model", name));
     let options: Vec<(&str, &str)> = named.into_iter().collect();
     let engine = setup::engine_with(common, Absent::Make, &options).await?;
-    let scope = match &chat.scope {
+    let scope = match chat.scope.as_ref().or(engine.config().scope.as_ref()) {
         Some(scope) => scope.clone(),
         None => route(&engine.config().routing, &Address::direct("cli", setup::user())),
     };
     // What is said in a store that is forgotten is kept nowhere else.
     let is_forgotten = setup::locate(&engine.config().store_url)? == segue_store::Location::Memory;
-    let mut input = Input::open(if is_forgotten { History::Forgotten } else { History::Kept })?;
+    let writes = if common.json { Writes::Nothing } else { Writes::Pieces };
+    let screen = Arc::new(Screen::new(engine.language(&scope).await?, writes));
+    let history = if is_forgotten { History::Forgotten } else { History::Kept };
+    let mut input = Input::open(history, Arc::clone(&screen))?;
     if input.is_terminal() && !common.json {
-        greet(&engine, &scope, speaker.as_ref())?;
+        greet(&engine, &scope, speaker.as_ref(), screen.language())?;
     }
     let engine = Arc::new(engine);
     let shows = match (common.json, chat.explain) {
@@ -58,9 +61,9 @@ pub async fn run(common: &Common, chat: &Chat) -> anyhow::Result<Exit> {
         (false, false) => OutputMode::ChatSession,
     };
     let tokens = OpenAiTokens::new();
-    let mut talk = ChatSession { engine, scope, speaker, tokens, shows, failed: BTreeSet::new() };
+    let talk = ChatSession { engine, scope, speaker, tokens, shows, screen };
     if talk.shows != OutputMode::Json {
-        // A question that was asked before the program was ended is still open.
+        // What was asked or offered before the program was ended can still be answered.
         if let Some(asked) = talk.engine.open_question(&talk.scope).await? {
             tell::outcome(&asked)?;
         }
@@ -88,9 +91,7 @@ pub async fn run(common: &Common, chat: &Chat) -> anyhow::Result<Exit> {
                 talk.go_on(line, &text, &outcome).await?;
                 if !outcome.dropped.is_empty() {
                     input.forget_typed();
-                    if let Err(error) = erase::forget_beside(&talk.engine, &talk.scope).await {
-                        out::error(error);
-                    }
+                    erase::forget_typed();
                 }
                 if was_left(&outcome) {
                     // A person goes on typing meanwhile; a program gets the same answers every time.
@@ -108,14 +109,16 @@ pub async fn run(common: &Common, chat: &Chat) -> anyhow::Result<Exit> {
     }
 }
 
-fn greet(engine: &Engine, scope: &scope::Key, speaker: Option<&Speaker>) -> std::io::Result<()> {
+fn greet(
+    engine: &Engine,
+    scope: &scope::Key,
+    speaker: Option<&Speaker>,
+    language: Language,
+) -> std::io::Result<()> {
     out::line(paint::strong(scope))?;
-    let who = match speaker {
-        Some(speaker) => format!("{} answers", speaker.name),
-        None => "no model answers (see --model; --explain shows each decision)".to_owned(),
-    };
     let store = segue_store::redacted(&engine.config().store_url);
-    out::line(paint::dim(format!("{who}; kept in {store}; /help lists the commands, Ctrl-D ends")))
+    let greeting = words::chat::greeting(language, speaker.map(|speaker| speaker.name.as_str()), &store);
+    out::line(paint::dim(greeting))
 }
 
 /// Does what is to be done once a session was left: keeps what is worth keeping of it, has it named, announces what is
@@ -157,8 +160,7 @@ struct ChatSession {
     speaker: Option<Speaker>,
     tokens: OpenAiTokens,
     shows: OutputMode,
-    /// Messages that a model failed to answer. The next one is asked without them: they would only pile up.
-    failed: BTreeSet<Seq>,
+    screen: Arc<Screen>,
 }
 
 /// What is written.
@@ -189,7 +191,8 @@ impl ChatSession {
     }
 
     /// Tells what came of a message, and has it answered if it is time for that.
-    async fn go_on(&mut self, line: usize, text: &str, outcome: &Outcome) -> anyhow::Result<()> {
+    async fn go_on(&self, line: usize, text: &str, outcome: &Outcome) -> anyhow::Result<()> {
+        self.screen.speak(outcome.language);
         match self.shows {
             OutputMode::Json => json::print(&json::outcome(line, outcome, None))?,
             OutputMode::ChatSession => tell::outcome(outcome)?,
@@ -199,112 +202,111 @@ impl ChatSession {
             }
         }
         if text.trim() == "/help" && self.shows != OutputMode::Json {
-            out::line(words::chat_help(outcome.language))?;
+            tell::engine(words::chat::help(outcome.language))?;
         }
         if calls_for_reply(text, outcome) { self.reply(line).await } else { Ok(()) }
     }
 
-    /// Has the last message answered that got no answer.
-    async fn retry(&mut self, line: usize) -> anyhow::Result<()> {
-        let context = match self.engine.store().load(&self.scope).await? {
-            Some(_) if self.speaker.is_some() => Some(self.engine.context(&self.scope).await?),
-            _ => None,
-        };
-        if !context.is_some_and(|context| ends_with_the_person(&context)) {
-            out::error("there is nothing to try again: no message waits for an answer");
+    /// Has the last message answered that got no answer, or no whole one.
+    async fn retry(&self, line: usize) -> anyhow::Result<()> {
+        let language = self.screen.language();
+        if self.speaker.is_none() {
+            out::error(words::chat::no_model(language));
             return Ok(());
         }
-        self.failed.pop_last();
-        self.reply(line).await
-    }
-
-    async fn reply(&mut self, line: usize) -> anyhow::Result<()> {
-        let context = self.engine.context(&self.scope).await?;
-        match &self.speaker {
-            Some(speaker) if ends_with_the_person(&context) => {
-                let state = self.engine.state(&self.scope).await?;
-                let pinned = self.engine.pinned(&state, context.session.number).await?.model;
-                match speaker.as_pinned(&pinned, self.engine.config()) {
-                    Ok(own) => {
-                        let failed = self.answer(line, own.as_ref().unwrap_or(speaker), &context).await?;
-                        self.failed.extend(failed);
-                        Ok(())
-                    }
-                    // The message is kept, and another model can be named.
-                    Err(error) => {
-                        out::error(error);
-                        Ok(())
-                    }
-                }
-            }
-            Some(_) => Ok(()),
-            None if self.shows != OutputMode::Everything => Ok(()),
-            None => Ok(tell::context(&context, &self.tokens)?),
-        }
-    }
-
-    /// Has a model answer, and keeps what it says in the session that it was asked for. Returns the message that it failed
-    /// to answer, if it did.
-    async fn answer(&self, line: usize, speaker: &Speaker, context: &Context) -> anyhow::Result<Option<Seq>> {
-        let asked = context.messages.last().map(|told| told.seq);
-        let mut given = context.clone();
-        given.messages.retain(|told| Some(told.seq) == asked || !self.failed.contains(&told.seq));
-        let said = given.said().into_iter().filter(|(_, message)| !message.text.trim().is_empty());
-        let messages: Vec<_> = said.map(|(role, message)| models::Message::new(role, message.text)).collect();
-        let mut flow = WordWrap::new(layout::width());
-        let is_json = self.shows == OutputMode::Json;
-        let write = |text: String| if is_json { Ok(()) } else { out::text(&text) };
-        let waiting = waiting(is_json);
-        let heard = |piece: &str| {
-            waiting.finish_and_clear();
-            write(flow.push(piece))
+        let context = match self.engine.store().load(&self.scope).await? {
+            Some(_) => unanswered(self.engine.context(&self.scope).await?),
+            None => None,
         };
+        match context {
+            Some(context) => self.ask(line, &context).await,
+            None => {
+                out::error(words::chat::nothing_to_retry(language));
+                Ok(())
+            }
+        }
+    }
+
+    async fn reply(&self, line: usize) -> anyhow::Result<()> {
+        let context = self.engine.context(&self.scope).await?;
+        if self.speaker.is_none() {
+            return match self.shows {
+                OutputMode::Everything => Ok(tell::context(self.screen.language(), &context, &self.tokens)?),
+                OutputMode::Json | OutputMode::ChatSession => Ok(()),
+            };
+        }
+        if ends_with_the_person(&context) { self.ask(line, &context).await } else { Ok(()) }
+    }
+
+    /// Has the model answer that the session is pinned to.
+    async fn ask(&self, line: usize, context: &Context) -> anyhow::Result<()> {
+        let Some(speaker) = &self.speaker else { return Ok(()) };
+        let state = self.engine.state(&self.scope).await?;
+        let pinned = self.engine.pinned(&state, context.session.number).await?.model;
+        match speaker.as_pinned(&pinned, self.engine.config()) {
+            Ok(own) => self.answer(line, own.as_ref().unwrap_or(speaker), context).await,
+            // The message is kept, and another model can be named.
+            Err(error) => {
+                out::error(error);
+                Ok(())
+            }
+        }
+    }
+
+    /// Has a model answer, and keeps what it says in the session that it was asked for, or that it said nothing.
+    async fn answer(&self, line: usize, speaker: &Speaker, context: &Context) -> anyhow::Result<()> {
+        let said = context.said().into_iter().filter(|(_, message)| !message.text.trim().is_empty());
+        let messages: Vec<_> = said.map(|(role, message)| models::Message::new(role, message.text)).collect();
+        self.screen.wait();
         let bytes_max = self.engine.config().limits.message_bytes_max;
-        let said = speaker.speak(&messages, bytes_max, heard).await;
-        waiting.finish_and_clear();
-        let said = said?;
-        let mark = (said.is_cut_off() && !said.text.is_empty()).then_some(CUT_OFF);
-        write(flow.finish(mark))?;
-        if let Some(trouble) = said.trouble() {
-            let again = if said.text.is_empty() { " (/retry asks again)" } else { "" };
-            out::error(format!("{}{again}", speaker.trouble(trouble)));
+        let reply = speaker.speak(&messages, bytes_max, |piece| self.screen.write(piece)).await;
+        let is_cut_off = reply.as_ref().is_ok_and(|reply| reply.is_cut_off() && !reply.text.is_empty());
+        self.screen.end(is_cut_off.then_some(CUT_OFF))?;
+        let reply = reply?;
+        if let Some(trouble) = reply.trouble() {
+            let language = self.screen.language();
+            let failed = words::chat::model_failed(language, &speaker.name, trouble);
+            out::error(failed + words::chat::asks_again(language));
         }
-        let seq = if said.text.is_empty() { None } else { self.keep(context, &said).await };
-        if is_json {
-            json::print(&json::spoken(line, &context.session, &speaker.name, &said, seq))?;
+        let seq = self.keep(context, &reply).await.filter(|_| !reply.text.is_empty());
+        if self.shows == OutputMode::Json {
+            json::print(&json::spoken(line, &context.session, &speaker.name, &reply, seq))?;
         }
-        Ok(asked.filter(|_| said.text.is_empty()))
+        Ok(())
     }
 
     /// Keeps a reply. That it could not be kept ends nothing.
-    async fn keep(&self, context: &Context, said: &ModelReply) -> Option<Seq> {
-        let reply = Inbound {
+    async fn keep(&self, context: &Context, reply: &ModelReply) -> Option<Seq> {
+        if reply.text.is_empty() && self.is_known_to_have_failed(context).await {
+            return None;
+        }
+        let inbound = Inbound {
             at: self.engine.now(),
             to: Target::Scope(self.scope.clone()),
             role: Role::Assistant,
-            message: Message::text(said.text.as_str()),
+            message: reply.message(),
             session: Some(context.session.number),
         };
-        match self.engine.receive(reply).await {
+        match self.engine.receive(inbound).await {
             Ok(outcome) => outcome.seq,
             Err(error) => {
-                out::error(format!("the reply was not kept: {error}"));
+                out::error(words::chat::not_kept(self.screen.language(), &error.to_string()));
                 None
             }
         }
     }
 }
 
-/// Shows that something happens while a model thinks, and for how long.
-fn waiting(is_json: bool) -> ProgressBar {
-    if is_json || !std::io::stderr().is_terminal() {
-        return ProgressBar::hidden();
+impl ChatSession {
+    /// Tells whether it is kept already that there was no answer.
+    async fn is_known_to_have_failed(&self, context: &Context) -> bool {
+        let newest = async {
+            let state = self.engine.state(&self.scope).await.ok()?;
+            self.engine.messages(&state, context.session.number, 1).await.ok()?.pop()
+        };
+        let is_failure = |told: StoredMessage| told.message.is_some_and(|said| said.end == ReplyEnd::Failed);
+        newest.await.is_some_and(is_failure)
     }
-    let style = ProgressStyle::with_template("  {spinner} {elapsed}");
-    let style = style.unwrap_or_else(|_| ProgressStyle::default_spinner());
-    let bar = ProgressBar::new_spinner().with_style(style);
-    bar.enable_steady_tick(Duration::from_millis(120));
-    bar
 }
 
 /// Where the next message will be said, and what can be answered if something was asked.
@@ -344,6 +346,17 @@ fn calls_for_reply(text: &str, outcome: &Outcome) -> bool {
         Parsed::Unknown => outcome.reply.is_none(),
         Parsed::Slash(_) | Parsed::Usage(_) => false,
     }
+}
+
+/// Returns the context up to a message of the person that got no answer, or no whole one; nothing if there is none.
+fn unanswered(mut context: Context) -> Option<Context> {
+    let is_broken = |told: &&Arc<StoredMessage>| {
+        told.role == Role::Assistant && told.message.as_ref().is_some_and(|message| !message.end.is_whole())
+    };
+    while context.messages.last().filter(is_broken).is_some() {
+        context.messages.pop();
+    }
+    ends_with_the_person(&context).then_some(context)
 }
 
 fn ends_with_the_person(context: &Context) -> bool {

@@ -4,6 +4,7 @@ use crate::args::Chat;
 use crate::setup;
 use anyhow::{Context as _, bail};
 use jiff::SignedDuration;
+use segue_core::message as kept;
 use segue_core::pins;
 use segue_engine::config::{Config, Model, Wire};
 use segue_engine::models::{Client, Failure, Flaw, Message, Trouble};
@@ -54,6 +55,17 @@ impl ModelReply {
     /// Tells whether there would have been more.
     pub fn is_cut_off(&self) -> bool {
         self.end != End::Whole
+    }
+
+    /// Returns what is kept of it. Where nothing came, that is kept.
+    pub fn message(&self) -> kept::Message {
+        match self.end {
+            End::Whole => kept::Message::text(self.text.as_str()),
+            End::Stopped | End::Failed(_) if self.text.is_empty() => kept::Message::failed(),
+            End::Stopped | End::Failed(_) => {
+                kept::Message { end: kept::ReplyEnd::CutOff, ..kept::Message::text(self.text.as_str()) }
+            }
+        }
     }
 
     /// Tells what went wrong, if anything did.
@@ -156,18 +168,6 @@ impl Speaker {
                 None => return Ok(ModelReply::new(text, End::Whole)),
             }
         }
-    }
-
-    /// Says in a sentence why there is no answer, and what to do about it.
-    pub fn trouble(&self, trouble: &Trouble) -> String {
-        let hint = match trouble.failure {
-            Failure::Unreachable => "; is it running, and is its address right?",
-            Failure::Status(401 | 403) => "; check its key",
-            Failure::Status(404) => "; check its address and the model's name",
-            Failure::Status(429) => "; it has too much to do, try again in a while",
-            _ => "",
-        };
-        format!("{} did not answer: {trouble}{hint}", self.name)
     }
 }
 

@@ -25,6 +25,11 @@ fn options(language: words::Language, options: &[Answer]) -> io::Result<()> {
     paragraph(&words::answers(language, options), paint::strong)
 }
 
+/// Tells what the chat itself has to say.
+pub fn engine(text: &str) -> io::Result<()> {
+    paragraph(text, paint::engine)
+}
+
 /// Tells what was decided, for whom no model answers.
 pub fn decision(outcome: &Outcome) -> io::Result<()> {
     if outcome.reply.is_some() {
@@ -35,14 +40,12 @@ pub fn decision(outcome: &Outcome) -> io::Result<()> {
 }
 
 /// Tells what a model would be given.
-pub fn context(context: &Context, tokens: &OpenAiTokens) -> io::Result<()> {
+pub fn context(language: words::Language, context: &Context, tokens: &OpenAiTokens) -> io::Result<()> {
     let said = context.said();
     let count: u64 = said.iter().map(|(_, message)| tokens.count(&message.text)).sum();
-    let many = |n: u64, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
-    let messages = many(said.len() as u64, "message");
-    let tokens = many(count, "token");
-    let session = context.session.number;
-    paragraph(&format!("A model would be given {messages} of #{session}, {tokens}."), paint::dim)
+    let [messages, tokens] = [said.len() as u64, count].map(|n| u32::try_from(n).unwrap_or(u32::MAX));
+    let told = words::chat::would_be_given(language, context.session.number, messages, tokens);
+    paragraph(&told, paint::dim)
 }
 
 fn paragraph(text: &str, style: fn(String) -> String) -> io::Result<()> {

@@ -9,12 +9,21 @@ pub use unix::TypeAhead;
 #[cfg(not(unix))]
 pub use elsewhere::TypeAhead;
 
+/// What a person has typed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Typed {
+    /// A line.
+    Line(String),
+    /// Ctrl-D: there is no more to come.
+    End,
+}
+
 /// Bytes that were typed, on their way to lines. What is pasted is one line, however many it has.
 #[derive(Debug, Default)]
 pub struct Lines {
     bytes: Vec<u8>,
     is_pasting: bool,
-    whole: Vec<String>,
+    whole: Vec<Typed>,
 }
 
 const PASTE_BEGINS: &[u8] = b"\x1b[200~";
@@ -22,7 +31,7 @@ const PASTE_ENDS: &[u8] = b"\x1b[201~";
 
 impl Lines {
     /// Takes what was typed, and returns the lines that are whole by now.
-    pub fn push(&mut self, typed: &[u8]) -> Vec<String> {
+    pub fn push(&mut self, typed: &[u8]) -> Vec<Typed> {
         for byte in typed {
             self.take(*byte);
         }
@@ -32,6 +41,13 @@ impl Lines {
     /// Returns what was typed of a line that is not whole.
     pub fn rest(&mut self) -> String {
         text(&std::mem::take(&mut self.bytes))
+    }
+
+    /// Tells whether more is sure to come at once: the rest of a paste, or of the mark that begins one. Who reads on
+    /// elsewhere now would cut it in two.
+    pub fn is_torn(&self) -> bool {
+        let begins = |n: &usize| PASTE_BEGINS.get(..*n).is_some_and(|mark| self.bytes.ends_with(mark));
+        self.is_pasting || (1..PASTE_BEGINS.len()).any(|n| begins(&n))
     }
 
     fn take(&mut self, byte: u8) {
@@ -51,7 +67,7 @@ impl Lines {
                 self.bytes.pop();
                 let line = text(&std::mem::take(&mut self.bytes));
                 if !line.trim().is_empty() {
-                    self.whole.push(line);
+                    self.whole.push(Typed::Line(line));
                 }
             }
             // Backspace: the last character, which may be several bytes.
@@ -60,6 +76,13 @@ impl Lines {
                 let kept = text(&self.bytes);
                 let end = kept.char_indices().next_back().map_or(0, |(at, _)| at);
                 self.bytes.truncate(end);
+            }
+            // Ctrl-D ends where a line could begin, and does nothing in the midst of one.
+            0x04 => {
+                self.bytes.pop();
+                if self.bytes.is_empty() {
+                    self.whole.push(Typed::End);
+                }
             }
             // Ctrl-U: the whole line.
             0x15 => self.bytes.clear(),
@@ -90,7 +113,7 @@ fn text(bytes: &[u8]) -> String {
 
 #[cfg(unix)]
 mod unix {
-    use super::Lines;
+    use super::{Lines, Typed};
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
     use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
     use std::io::{Write as _, stdin, stdout};
@@ -101,11 +124,14 @@ mod unix {
     /// How long the thread waits before it looks whether it is still wanted.
     const WAIT: Timespec = Timespec { tv_sec: 0, tv_nsec: 40_000_000 };
 
+    /// How often it waits for the rest of a paste that does not come.
+    const WAITS_MAX: usize = 25;
+
     /// A terminal that is being listened to.
     pub struct TypeAhead {
         before: Option<Termios>,
         is_over: Arc<AtomicBool>,
-        thread: Option<JoinHandle<(Vec<String>, String)>>,
+        thread: Option<JoinHandle<(Vec<Typed>, String)>>,
     }
 
     impl TypeAhead {
@@ -123,16 +149,21 @@ mod unix {
             let over = Arc::clone(&is_over);
             let thread = std::thread::spawn(move || {
                 let (mut lines, mut all, mut buffer) = (Lines::default(), Vec::new(), [0; 4096]);
-                while !over.load(Ordering::Acquire) {
+                let mut waits = 0;
+                while !over.load(Ordering::Acquire) || (lines.is_torn() && waits < WAITS_MAX) {
                     let input = stdin();
                     let mut ready = [PollFd::new(&input, PollFlags::IN)];
                     if !poll(&mut ready, Some(&WAIT)).is_ok_and(|n| n > 0) {
+                        waits += 1;
                         continue;
                     }
+                    waits = 0;
                     let Ok(n @ 1..) = rustix::io::read(&input, &mut buffer) else { break };
-                    for line in lines.push(buffer.get(..n).unwrap_or_default()) {
-                        queued(&line);
-                        all.push(line);
+                    for typed in lines.push(buffer.get(..n).unwrap_or_default()) {
+                        if let Typed::Line(line) = &typed {
+                            queued(line);
+                        }
+                        all.push(typed);
                     }
                 }
                 (all, lines.rest())
@@ -141,7 +172,7 @@ mod unix {
         }
 
         /// Stops listening. Returns the lines that were typed, and what was typed of the next one.
-        pub fn stop(mut self) -> (Vec<String>, String) {
+        pub fn stop(mut self) -> (Vec<Typed>, String) {
             self.is_over.store(true, Ordering::Release);
             self.thread.take().and_then(|thread| thread.join().ok()).unwrap_or_default()
         }
@@ -170,7 +201,7 @@ mod elsewhere {
         }
 
         /// Returns nothing.
-        pub fn stop(self) -> (Vec<String>, String) {
+        pub fn stop(self) -> (Vec<super::Typed>, String) {
             (Vec::new(), String::new())
         }
     }
@@ -183,12 +214,37 @@ mod tests {
     #[test]
     fn what_is_typed_becomes_lines_and_what_is_pasted_becomes_one() {
         let mut lines = Lines::default();
-        assert_eq!(lines.push(b"one\ntw"), ["one"]);
-        assert_eq!(lines.push("o\r面包\x7f\n\n".as_bytes()), ["two", "面"]);
+        let line = |text: &str| Typed::Line(text.to_owned());
+        assert_eq!(lines.push(b"one\ntw"), [line("one")]);
+        assert_eq!(lines.push("o\r面包\x7f\n\n".as_bytes()), [line("two"), line("面")]);
         assert!(lines.push(b"\x1b[200~a\r\nb\n").is_empty());
-        assert_eq!(lines.push(b"c\x1b[201~ d\n"), ["a\nb\nc d"]);
-        assert_eq!(lines.push(b"wrong\x15right\x1b[D\n"), ["right"]);
+        assert_eq!(lines.push(b"c\x1b[201~ d\n"), [line("a\nb\nc d")]);
+        assert_eq!(lines.push(b"wrong\x15right\x1b[D\n"), [line("right")]);
         assert!(lines.push(b"half").is_empty());
         assert_eq!((lines.rest(), lines.rest()), ("half".to_owned(), String::new()));
+    }
+    #[test]
+    fn ctrl_d_ends_at_the_beginning_of_a_line_only() {
+        let mut lines = Lines::default();
+        assert_eq!(lines.push(b"a\n\x04"), [Typed::Line("a".to_owned()), Typed::End]);
+        assert_eq!(lines.push(b"b\x04c\n"), [Typed::Line("bc".to_owned())]);
+        assert!(lines.push(b"\x1b[200~\x04\x1b[201~").is_empty(), "it was pasted");
+    }
+
+    #[test]
+    fn a_paste_that_is_on_its_way_is_waited_for() {
+        let mut lines = Lines::default();
+        for (typed, is_torn) in [
+            (&b"typed"[..], false),
+            (b"\x1b", true),
+            (b"[20", true),
+            (b"0~first\nsec", true),
+            (b"ond\x1b[201", true),
+            (b"~", false),
+        ] {
+            assert!(lines.push(typed).is_empty());
+            assert_eq!(lines.is_torn(), is_torn, "{typed:?}");
+        }
+        assert_eq!(lines.rest(), "typedfirst\nsecond");
     }
 }

@@ -6,13 +6,28 @@
 use segue_store::private;
 use std::fs;
 use std::io::{self, Write as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// How many lines are kept.
 pub const LINES_MAX: usize = 1_000;
 
 /// What stands for a line end inside a line, as it was before this file was written here.
 const LINE_END: &str = "<\\n>";
+
+fn staged(path: &Path) -> PathBuf {
+    path.with_extension("new")
+}
+
+/// Does something while no other program makes the file shorter or deletes it: a file that is deleted must not come back.
+fn alone<T>(path: &Path, work: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
+    let lock =
+        private::options().write(true).create(true).truncate(false).open(path.with_extension("lock"))?;
+    match lock.lock() {
+        // Some file systems have none.
+        Err(error) if error.kind() != io::ErrorKind::Unsupported => Err(error),
+        _ => work(),
+    }
+}
 
 /// The file of lines.
 #[derive(Debug)]
@@ -44,18 +59,41 @@ impl TypedLines {
         let lines: Vec<&str> = text.lines().filter(|line| !line.is_empty()).collect();
         if lines.len() > 2 * LINES_MAX {
             // A file that cannot be shortened is read as it is.
-            _ = self.shorten(&lines);
+            _ = self.shorten();
         }
         let newest = lines.iter().skip(lines.len().saturating_sub(LINES_MAX));
         newest.map(|line| line.replace(LINE_END, "\n")).collect()
     }
 
-    fn shorten(&self, lines: &[&str]) -> io::Result<()> {
-        let newest: String =
-            lines.iter().skip(lines.len() - LINES_MAX).flat_map(|line| [*line, "\n"]).collect();
-        let beside = self.path.with_extension("new");
-        private::write(&beside, newest)?;
-        fs::rename(beside, &self.path)
+    /// Keeps the newest lines only. The file is read again: another program may have deleted it.
+    fn shorten(&self) -> io::Result<()> {
+        alone(&self.path, || {
+            let text = fs::read(&self.path)?;
+            let text = String::from_utf8_lossy(&text);
+            let lines: Vec<&str> = text.lines().filter(|line| !line.is_empty()).collect();
+            let newest = lines.iter().skip(lines.len().saturating_sub(LINES_MAX));
+            let newest: String = newest.flat_map(|line| [*line, "\n"]).collect();
+            let beside = staged(&self.path);
+            private::write(&beside, newest)?;
+            fs::rename(beside, &self.path)
+        })
+    }
+
+    /// Deletes a file of lines, and what a crash left while it was made shorter.
+    pub fn delete(path: &Path) -> io::Result<()> {
+        let files = [staged(path), path.to_owned()];
+        if files.iter().all(|file| !file.exists()) {
+            return Ok(());
+        }
+        alone(path, || {
+            for file in &files {
+                match fs::remove_file(file) {
+                    Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                    _ => {}
+                }
+            }
+            Ok(())
+        })
     }
 
     /// Adds a line. A history that cannot be written ends no chat.
@@ -91,7 +129,10 @@ mod tests {
             (Kept::Behind, Kept::Behind)
         );
         assert_eq!(TypedLines::open(path.clone()).read(), ["my SECRET\nin two lines", "theirs"]);
-        fs::remove_file(&path).unwrap();
+        // What a crash left of shortening it goes, too.
+        fs::write(path.with_extension("new"), "my SECRET\n").unwrap();
+        TypedLines::delete(&path).unwrap();
+        assert!(!path.with_extension("new").exists());
         assert_eq!(mine.push("and on"), Kept::Anew);
         drop((mine, other));
         assert_eq!(fs::read_to_string(&path).unwrap(), "and on\n");

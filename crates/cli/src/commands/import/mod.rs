@@ -4,6 +4,7 @@ mod database;
 mod files;
 mod source;
 mod take;
+mod worktree;
 
 use crate::args::Common;
 use crate::setup::{self, Absent};
@@ -37,17 +38,18 @@ pub async fn run(
     let bytes_max = setup::config(common, &[])?.limits.import_bytes_max as u64;
     if path.is_dir() {
         let (found, others) = files::below(path, format, bytes_max)?;
-        if found.is_empty() {
+        if found.is_empty() && others.unreadable.is_empty() {
             bail!("there is no transcript below {}: see `segue import --help`", path.display());
         }
         return run_many(common, path, &found, others, scope.as_ref()).await;
     }
     if database::is_one(path) {
-        let Some(found) = files::of_database(path, format)? else {
+        let mut others = Others::default();
+        let Some(found) = files::of_database(path, format, bytes_max, &mut others)? else {
             let shown = path.display();
             bail!("{shown} is a database, but none of OpenClaw, Hermes or goose: see `segue import --help`");
         };
-        return run_many(common, path, &found, Others::default(), scope.as_ref()).await;
+        return run_many(common, path, &found, others, scope.as_ref()).await;
     }
     let Some(found) = files::named(path, format, bytes_max)? else {
         let all = Format::ALL.map(Format::name).join(", ");
@@ -63,7 +65,10 @@ async fn run_file(
     scope: Option<&scope::Key>,
 ) -> anyhow::Result<Exit> {
     let engine = setup::engine_with(common, Absent::Make, &NO_BACKLOG).await?;
-    let done = take_over(&engine, found, scope).await?;
+    let bar = bar(found.bytes, common);
+    let done = take_over(&engine, found, scope, &bar).await;
+    bar.finish_and_clear();
+    let done = done?;
     bad(&done, |line, why| out::warning(format!("line {line}: {why}; it is left out")));
     if common.json {
         json::print(&shape(&done, None))?;
@@ -71,6 +76,9 @@ async fn run_file(
     }
     let form = if format.is_some() { String::new() } else { format!(" It was read as {}.", found.format) };
     out::line(format!("{}{form}", sentence(&done)))?;
+    let mut sum = Sum::default();
+    sum.add(&done);
+    out::line(sum.of_records())?;
     Ok(Exit::Done)
 }
 
@@ -83,11 +91,18 @@ async fn run_many(
     scope: Option<&scope::Key>,
 ) -> anyhow::Result<Exit> {
     let engine = setup::engine_with(common, Absent::Make, &NO_BACKLOG).await?;
-    let bar = bar(found.iter().map(|file| file.bytes).sum());
+    let bar = bar(found.iter().map(|file| file.bytes).sum(), common);
     let (mut sum, mut shapes) = (Sum::default(), Vec::new());
+    for (path, why) in &others.unreadable {
+        let shown = files::shown(path, folder);
+        sum.unreadable += 1;
+        out::warning(format!("{shown}: {why}; it is left out"));
+        shapes.push(json!({ "file": shown, "error": why }));
+    }
     for file in found {
         let shown = file.shown(folder);
-        match take_over(&engine, file, scope).await {
+        let begun = bar.position();
+        match take_over(&engine, file, scope, &bar).await {
             Ok(done) => {
                 bad(&done, |line, why| {
                     bar.suspend(|| out::warning(format!("{shown}, line {line}: {why}; it is left out")));
@@ -105,14 +120,24 @@ async fn run_many(
                 shapes.push(json!({ "file": shown, "format": file.format.name(), "error": why }));
             }
         }
-        bar.inc(file.bytes);
+        bar.set_position(begun + file.bytes);
     }
     bar.finish_and_clear();
     match common.json {
-        true => json::print(&shapes)?,
-        false => out::line(sum.sentence(found.len(), others))?,
+        true => {
+            shapes.extend(not_taken(&others));
+            json::print(&shapes)?;
+        }
+        false => out::line(sum.sentence(found.len(), &others))?,
     }
-    Ok(Exit::Done)
+    Ok(if sum.unreadable == 0 { Exit::Done } else { Exit::No })
+}
+
+/// What databases hold that is no conversation.
+fn not_taken(others: &Others) -> Option<Value> {
+    let Others { empty_sessions, orphans, .. } = others;
+    let is_some = *empty_sessions > 0 || *orphans > 0;
+    is_some.then(|| json!({ "empty_sessions": empty_sessions, "messages_without_session": orphans }))
 }
 
 /// Names what is wrong with a transcript, up to a limit.
@@ -234,7 +259,7 @@ impl Sum {
         }
     }
 
-    fn sentence(&self, transcripts: usize, others: Others) -> String {
+    fn sentence(&self, transcripts: usize, others: &Others) -> String {
         let mut told = format!(
             "{}: took {} over, {} had been there",
             plural(transcripts, "transcript"),
@@ -250,14 +275,24 @@ impl Sum {
             }
         }
         told.push('.');
-        for (n, what) in [(others.files, "other file"), (others.empty, "empty file")] {
+        for (n, what, rest) in [
+            (others.files, "other file", ""),
+            (others.empty, "empty file", ""),
+            (others.empty_sessions, "session", " without messages"),
+            (others.orphans, "message", " without a session"),
+        ] {
             if n > 0 {
-                told.push_str(&format!(" {}.", plural(n, what)));
+                told.push_str(&format!(" {}{rest}.", plural(n, what)));
             }
         }
+        format!("{told}\n{}", self.of_records())
+    }
+
+    /// Says what became of every record.
+    fn of_records(&self) -> String {
         let reasons: Vec<String> = self.left_out.iter().map(|(reason, n)| format!("{n} {reason}")).collect();
         let all = plural(self.records, "record");
-        told.push_str(&format!("\n{all}: {} in {}", self.records_taken, plural(self.sessions, "session")));
+        let mut told = format!("{all}: {} in {}", self.records_taken, plural(self.sessions, "session"));
         if !reasons.is_empty() {
             told.push_str(&format!("; no messages: {}", reasons.join(", ")));
         }
@@ -266,8 +301,8 @@ impl Sum {
 }
 
 /// Shows how far it is, where somebody looks and it takes a while.
-fn bar(bytes: u64) -> ProgressBar {
-    if bytes < BAR_BYTES_MIN || !std::io::stderr().is_terminal() {
+fn bar(bytes: u64, common: &Common) -> ProgressBar {
+    if bytes < BAR_BYTES_MIN || common.json || !std::io::stderr().is_terminal() {
         return ProgressBar::hidden();
     }
     let style = ProgressStyle::with_template("{bar:40} {bytes}/{total_bytes}, {eta} left");

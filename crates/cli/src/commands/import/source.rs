@@ -2,6 +2,7 @@
 
 use crate::input::{self, Lines};
 use anyhow::{Context as _, bail};
+use indicatif::ProgressBar;
 use segue_engine::port::{Line, Source};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -31,6 +32,42 @@ impl Source for FileSource {
 
     fn value_bytes_max(&self) -> usize {
         usize::try_from(self.bytes_max).unwrap_or(usize::MAX)
+    }
+}
+
+/// A source that moves a bar. It is read twice: to see what is in it, and to take that.
+pub struct Metered {
+    source: Box<dyn Source + Send>,
+    bar: ProgressBar,
+    /// Where the bar stands before it, and how much of the bar is its own.
+    from: u64,
+    bytes: u64,
+    read: u64,
+}
+
+impl Metered {
+    pub fn new(source: Box<dyn Source + Send>, bar: ProgressBar, bytes: u64) -> Self {
+        let from = bar.position();
+        Self { source, bar, from, bytes, read: 0 }
+    }
+}
+
+impl Source for Metered {
+    fn next(&mut self) -> io::Result<Option<Line>> {
+        let line = self.source.next()?;
+        if let Some(line) = &line {
+            self.read += line.text.as_ref().map_or(0, String::len) as u64;
+            self.bar.set_position(self.from + (self.read / 2).min(self.bytes));
+        }
+        Ok(line)
+    }
+
+    fn rewind(&mut self) -> io::Result<()> {
+        self.source.rewind()
+    }
+
+    fn value_bytes_max(&self) -> usize {
+        self.source.value_bytes_max()
     }
 }
 

@@ -1,9 +1,11 @@
 //! Taking a transcript over, part by part.
 
 use super::files::Found;
+use super::worktree::repository;
 use anyhow::Context as _;
+use indicatif::ProgressBar;
 use segue_core::entry::Seq;
-use segue_core::message::{MessageId, Role};
+use segue_core::message::{MessageId, ReplyEnd, Role};
 use segue_core::scope;
 use segue_core::session::{Id, Key};
 use segue_engine::Engine;
@@ -54,8 +56,13 @@ struct Road {
 }
 
 /// Takes a transcript over, as far as it was not before.
-pub async fn take_over(engine: &Engine, file: &Found, scope: Option<&scope::Key>) -> anyhow::Result<Done> {
-    let mut reading = Reading::open(file.format, file.open()?, &file.beside, engine.now())?;
+pub async fn take_over(
+    engine: &Engine,
+    file: &Found,
+    scope: Option<&scope::Key>,
+    bar: &ProgressBar,
+) -> anyhow::Result<Done> {
+    let mut reading = Reading::open(file.format, file.open(bar)?, &file.beside()?, engine.now())?;
     let mut roads: BTreeMap<usize, Road> = BTreeMap::new();
     let mut unfit = Vec::new();
     while let Some(Part { talk, mut messages }) = reading.part()? {
@@ -106,8 +113,7 @@ async fn begin(
     let about = reading.about(talk).context("the file has lost a conversation")?;
     let home = match &about.home {
         Home::Scope(scope) => Some(scope.clone()),
-        Home::Address(address) => Some(route(&engine.config().routing, address)),
-        Home::Unknown => None,
+        home => home.address(repository).map(|address| route(&engine.config().routing, &address)),
     };
     let (format, session) = (about.format, about.session_id);
     let scope = scope.cloned().or(home.clone());
@@ -153,7 +159,8 @@ fn leave_out_unfit(engine: &Engine, messages: &mut Vec<Taken>, unfit: &mut Vec<B
         let message = &taken.message;
         let bytes = message.bytes();
         let id_bytes = message.message_id.as_ref().map_or(0, |id| id.0.len());
-        let may_be_empty = taken.role == Role::Tool || !message.tool_calls.is_empty();
+        let says_none = message.end == ReplyEnd::Failed;
+        let may_be_empty = taken.role == Role::Tool || !message.tool_calls.is_empty() || says_none;
         let why = if bytes > max {
             format!("the message has {bytes} bytes, at most {max} are taken")
         } else if id_bytes > ids_max {

@@ -55,7 +55,7 @@ impl Drawing {
             && self.sessions.get(&outcome.scope).is_some_and(|drawn| *drawn != outcome.session);
         if is_late && outcome.reply.is_none() {
             self.counts.messages += 1;
-            return self.say(line, at, Some(format!("late reply, kept in session {}", outcome.session)));
+            return self.say(line, at, Some(format!("late reply, kept in session #{}", outcome.session)));
         }
         // A command is said in the session that it leaves, and so is an answer to a question of ours; a
         // message in the one that it opens.
@@ -96,7 +96,7 @@ impl Drawing {
             cause => format!(" ({cause})"),
         };
         let (policy, session) = (&other.policy, other.session.number);
-        self.transcript.answer(&format!("{policy} differs: {}{cause}, session {session}", other.action))
+        self.transcript.answer(&format!("{policy} differs: {}{cause}, session #{session}", other.action))
     }
 
     /// Names the scope where it changes.
@@ -107,7 +107,7 @@ impl Drawing {
         if self.scope.is_some() {
             out::line("")?;
         }
-        let known = self.sessions.get(scope).map(|session| paint::dim(format!(", session {session}")));
+        let known = self.sessions.get(scope).map(|session| paint::dim(format!(", session #{session}")));
         out::line(format!("{}{}", paint::strong(scope), known.unwrap_or_default()))?;
         self.scope = Some(scope.clone());
         self.transcript.forget_day();
@@ -129,7 +129,7 @@ impl Drawing {
             Some(_) => format!(" · {}", deed(outcome)),
         };
         self.counts.boundaries += usize::from(before.is_some());
-        let title = format!("━━ session {}{why} ", outcome.session);
+        let title = format!("━━ session #{}{why} ", outcome.session);
         let fill = "━".repeat(self.transcript.width().saturating_sub(title.width()));
         out::line(paint::boundary(format!("{title}{fill}")))?;
         match notice {

@@ -48,16 +48,12 @@ impl Line {
         let text = word(&value, "text")?.or(word(&value, "content")?).unwrap_or_default();
         let message = Message {
             text,
-            given_at: None,
             message_id: word(&value, "message_id")?.map(MessageId),
             sender: sender(&value)?,
-            author: None,
             tool_call_id: word(&value, "tool_call_id")?,
             tool_calls: segue_engine::port::tool_calls(&value).map_err(anyhow::Error::msg)?,
             reasoning: reasoning(&value)?,
-            model: None,
-            usage: None,
-            carried_from: None,
+            ..Message::default()
         };
         let (to, session) = target(&value, routing)?;
         if session.is_some() && role == Role::User {

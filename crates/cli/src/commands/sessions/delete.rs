@@ -4,16 +4,30 @@ use super::list::title;
 use super::{ask, for_shell};
 use crate::args::Common;
 use crate::sessions_args::SessionArg;
-use crate::setup::{self, Absent};
+use crate::setup::{self, Absent, Consent};
 use crate::{Exit, json, layout, out};
 use segue_core::session::{Key, Number};
 use segue_core::state::State;
 use segue_engine::history::Listed;
 use segue_engine::{Engine, Pick, Request};
 
-pub async fn run(common: &Common, key: &SessionArg, dry_run: bool) -> anyhow::Result<Exit> {
+/// Whether it is deleted, or only said what would be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DeleteMode {
+    Real,
+    DryRun,
+}
+
+pub async fn run(
+    common: &Common,
+    key: &SessionArg,
+    mode: DeleteMode,
+    consent: Consent,
+) -> anyhow::Result<Exit> {
+    let dry_run = mode == DeleteMode::DryRun;
     let engine = setup::engine(common, Absent::Empty).await?;
-    let Key { scope, number } = setup::session_or_latest(&engine, Some(key)).await?;
+    let consent = if dry_run { Consent::Given } else { consent };
+    let Key { scope, number } = setup::session_to_delete(&engine, key, consent).await?;
     let state = engine.state(&scope).await?;
     let request = Request::Delete(Pick::Numbered(number));
     // What is refused is told by the refusal.

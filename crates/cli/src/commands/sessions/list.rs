@@ -15,6 +15,7 @@ const TITLE_WIDTH_MIN: usize = 16;
 
 pub async fn run(common: &Common, scope: Option<&scope::Key>, all: bool) -> anyhow::Result<Exit> {
     let engine = setup::reader(common)?;
+    let typed = scope.map(|scope| format!(" {scope}")).unwrap_or_default();
     let scope = &setup::scope_or_last(&engine, scope).await?;
     let state = engine.state(scope).await?;
     let list = if all { engine.list_all(&state).await? } else { engine.list(&state).await? };
@@ -56,10 +57,12 @@ pub async fn run(common: &Common, scope: Option<&scope::Key>, all: bool) -> anyh
     }
     let archived = state.all().count().saturating_sub(list.len());
     if archived > 0 {
-        out::line(paint::dim(format!("{archived} archived: `segue sessions list {scope} --all`")))?;
+        out::line(paint::dim(format!("{archived} archived: `segue sessions list{typed} --all`")))?;
     }
     if let Some(newest) = list.first() {
-        out::line(paint::dim(format!("`segue sessions show {}` shows the newest", newest.key)))?;
+        // A number means a session of the scope that is meant where none is typed.
+        let session = if typed.is_empty() { newest.number.to_string() } else { newest.key.to_string() };
+        out::line(paint::dim(format!("`segue sessions show {session}` shows the newest")))?;
     }
     Ok(Exit::Done)
 }

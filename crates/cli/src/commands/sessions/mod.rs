@@ -10,9 +10,10 @@ mod title;
 use super::erase;
 use crate::args::Common;
 use crate::sessions_args::{SessionArg, Sessions};
-use crate::setup::{self, Absent};
+use crate::setup::{self, Absent, Consent};
 use crate::{Exit, json, layout, out};
 use anyhow::bail;
+use delete::DeleteMode;
 use segue_core::decision::Action;
 use segue_core::notice::Notice;
 use segue_core::retention::KeepChoice;
@@ -30,7 +31,10 @@ pub async fn run(common: &Common, verb: Sessions) -> anyhow::Result<Exit> {
         Sessions::Skills { key, name } => pins::skills(common, &key, name.as_deref()).await,
         Sessions::Title { scope } => title::run(common, scope).await,
         Sessions::Prune(bounds) => prune::run(common, bounds).await,
-        Sessions::Delete { key, dry_run } => delete::run(common, &key, dry_run).await,
+        Sessions::Delete { key, dry_run, yes } => {
+            let mode = if dry_run { DeleteMode::DryRun } else { DeleteMode::Real };
+            delete::run(common, &key, mode, Consent::of(yes)).await
+        }
         Sessions::Agent { key, name: Some(name) } => {
             of_session(common, &key, |n| Request::Pin(n, Repin::Agent(name))).await
         }
@@ -107,10 +111,8 @@ pub async fn ask(
         engine.state(scope).await?;
     }
     let outcome = engine.request(scope, engine.now(), request).await?;
-    if !outcome.dropped.is_empty() {
-        erase::forget_beside(engine, scope).await?;
-    }
-    tell(common, scope, &outcome)
+    let exit = tell(common, scope, &outcome)?;
+    Ok(if outcome.dropped.is_empty() { exit } else { exit.worse(erase::forget_typed()) })
 }
 
 /// Says what came of a request.
@@ -119,8 +121,8 @@ pub fn tell(common: &Common, scope: &scope::Key, outcome: &Outcome) -> anyhow::R
     if common.json {
         json::print(&json::moved(outcome))?;
     }
-    if let Some(text) = outcome.notice.as_ref().or(outcome.reply.as_ref()) {
-        let text = for_shell(scope, text);
+    if let Some(text) = outcome.say() {
+        let text = for_shell(scope, &text);
         if refused {
             out::refused(text);
         } else if !common.json {
@@ -140,7 +142,7 @@ pub fn finished(outcome: &Outcome) -> Exit {
 }
 
 /// What is said where something is in the way.
-pub const UNFINISHED: &str = "what goes is not gone from the store's files yet: the next `segue` command that writes to this store finishes it";
+pub const UNFINISHED: &str = "what goes is not gone from all files yet: the next `segue` command that writes to this store finishes it";
 
 /// Names the commands of the shell where the engine, which speaks to people in a chat, names those of a chat.
 pub fn for_shell(scope: &scope::Key, text: &str) -> String {

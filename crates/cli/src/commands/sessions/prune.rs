@@ -3,7 +3,7 @@
 use super::{ask, delete};
 use crate::args::Common;
 use crate::sessions_args::Prune;
-use crate::setup::{self, Absent};
+use crate::setup::{self, Absent, Consent};
 use crate::{Exit, json, out};
 use segue_core::retention::RetireCheck;
 use segue_core::session::Number;
@@ -13,11 +13,12 @@ use serde_json::{Value, json};
 
 pub async fn run(common: &Common, bounds: Prune) -> anyhow::Result<Exit> {
     let engine = setup::engine(common, Absent::Empty).await?;
-    let Prune { scope, limit, older_than, larger_than, dry_run } = bounds;
+    let Prune { scope, limit, older_than, larger_than, dry_run, yes } = bounds;
     let count_max = limit.map(|limit| limit as usize);
     let keep = Retention { count_max, age_max: older_than, bytes_max: larger_than };
     let named = scope;
-    let scope = setup::scope_or_last(&engine, named.as_ref()).await?;
+    let consent = if dry_run { Consent::Given } else { Consent::of(yes) };
+    let scope = setup::scope_to_delete_in(&engine, named.as_ref(), consent).await?;
     // What is written to after this look stays.
     let seen = engine.state(&scope).await?.head;
     let going = engine.past_retention(&scope, &keep, engine.now()).await?;

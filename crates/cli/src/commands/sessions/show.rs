@@ -35,9 +35,9 @@ pub async fn run(common: &Common, key: Option<&SessionArg>) -> anyhow::Result<Ex
         return Ok(Exit::Done);
     }
     let zone = engine.config().time_zone_for(&key.scope, None);
-    out::line(paint::strong(key))?;
+    out::line(paint::strong(format!("#{}  {}", key.number, title(&listed))))?;
+    out::line(&key.scope)?;
     let written = layout::time(listed.updated_at, &zone);
-    out::line(title(&listed))?;
     let count = listed.messages;
     let noun = if count == 1 { "message" } else { "messages" };
     let active = if listed.active { ", active" } else { "" };

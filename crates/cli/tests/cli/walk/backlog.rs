@@ -76,20 +76,43 @@ fn fc01_delete_is_a_setting() {
     world.run(&["verify"]).expect_code(0);
 }
 
+/// Whatever made it go: somebody deleted it, a clean-up pruned it, or the backlog dropped it.
 #[test]
 fn fc02_what_was_pruned_comes_back() {
+    for how in ["delete", "prune"] {
+        let world = world();
+        import(&world, 7);
+        super::chat(&world, &[], "/new\n");
+        match how {
+            "delete" => world.run(&["sessions", "delete", ANN]).expect_code(0),
+            _ => world.run(&["sessions", "prune", ANN, "--limit", "1"]).expect_code(0),
+        };
+        comes_back(&world, how);
+    }
+    // The backlog deletes no imported session; what was said here, exported and dropped by the backlog comes back.
     let world = world();
-    import(&world, 7);
-    super::chat(&world, &[], "/new\n");
-    world.run(&["sessions", "delete", ANN]).expect_code(0);
-    assert!(list(&world).iter().all(|row| row["index"] != 1));
-    let back = import(&world, 7);
+    world.file("segue.toml", "[session]\nbacklog_limit = 2\nbacklog = \"delete\"\n");
+    super::chat(&world, &[], "my own first\n");
+    world.file("own.segue", world.run(&["export", ANN]).expect_code(0).out);
+    super::chat(&world, &[], "/new\nsecond\n/new\nthird\n");
+    assert!(list(&world).iter().all(|row| row["index"] != 1), "{:?}", list(&world));
+    let back = world.run(&["import", "own.segue"]).expect_code(0).out;
+    assert!(back.contains("Took 1 message over"), "{back}");
+    let row = list(&world).into_iter().next().unwrap();
+    assert_eq!(said_in(&world, row["index"].as_u64().unwrap()), ["user: my own first"]);
+    let again = world.run(&["import", "own.segue"]).expect_code(0).out;
+    assert!(again.contains("nothing was changed"), "{again}");
+}
+
+fn comes_back(world: &World, how: &str) {
+    assert!(list(world).iter().all(|row| row["index"] != 1), "{how}");
+    let back = import(world, 7);
     assert!(back.contains("2 of them had been deleted here, and are back."), "{back}");
-    let row = list(&world).into_iter().find(|row| row["messages"] == 2).unwrap();
+    let row = list(world).into_iter().find(|row| row["messages"] == 2).unwrap();
     assert_eq!(
-        said_in(&world, row["index"].as_u64().unwrap()),
+        said_in(world, row["index"].as_u64().unwrap()),
         ["user: imported question 7", "assistant: imported answer 7"]
     );
-    let again = import(&world, 7);
+    let again = import(world, 7);
     assert!(again.contains("nothing was changed"), "{again}");
 }

@@ -25,7 +25,9 @@ fn fc21_the_last_scope_is_the_default() {
                 ["export"] => vec!["export", "agent:main:cli:direct:me#2"],
                 _ => [args, &[ME]].concat(),
             };
-            let (default, named) = (world.run(args).expect_code(0), world.run(&typed).expect_code(0));
+            let (default, mut named) = (world.run(args).expect_code(0), world.run(&typed).expect_code(0));
+            // Who types the scope is told the whole key.
+            named.out = named.out.replace("show agent:main:cli:direct:me#2`", "show 2`");
             assert_eq!(default, named, "{args:?}");
             assert!(!default.out.is_empty(), "{args:?}");
         }
@@ -94,7 +96,11 @@ fn fc23_what_is_said_is_true() {
     assert_eq!(missing.out, "Nothing would be erased.\n");
     assert!(missing.err.contains("there is no message 999"), "{}", missing.err);
     let there = world.run(&["erase", ME, "2", "--dry-run"]).expect_code(0);
-    assert_eq!(there.out, format!("{ME}: 1 entry would be erased (messages, and what was made of them)\n"));
+    let told = "#1 \"Find me a quiet hotel in Lisbon\", 1 message, 2026-03-01 10:00\n  2  user: Find me a quiet hotel in Lisbon\n";
+    assert_eq!(
+        there.out,
+        format!("{told}{ME}: 1 entry would be erased (messages, and what was made of them)\n")
+    );
     // What the erasure would refuse, the dry run refuses: an entry that holds no words.
     let opened = world.run(&["erase", ME, "1", "--dry-run"]);
     let refused = world.run(&["erase", ME, "1"]).expect_code(1);
@@ -115,4 +121,39 @@ fn fc14_an_erasure_deletes_the_history_of_the_chat() {
     assert!(world.path(history).exists());
     world.run(&["erase", ME, "2"]).expect_code(0);
     assert!(!world.path(history).exists());
+}
+
+/// Where several people talk, what deletes does not take the scope that somebody has just written in.
+#[test]
+fn fc21_what_deletes_does_not_guess_whose_scope_is_meant() {
+    for store in DURABLE {
+        let world = World::with_talk(store);
+        let other = r#"{"at":"2026-03-02T10:00:00Z","scope":"agent:main:cli:direct:you","text":"mine"}
+{"at":"2026-03-02T10:01:00Z","scope":"agent:main:cli:direct:you","text":"/new"}
+"#;
+        world.file("other.jsonl", other);
+        world.run(&["replay", "other.jsonl", "--store", store]).expect_code(0);
+        for args in [
+            &["sessions", "delete", "1"][..],
+            &["sessions", "prune", "--limit", "1"],
+            &["memory", "forget", "3"],
+        ] {
+            let refused = world.run(args).expect_code(2);
+            assert!(refused.err.contains("it is not said which scope is meant"), "{args:?}: {}", refused.err);
+            assert!(refused.err.contains("agent:main:cli:direct:you"), "{args:?}: {}", refused.err);
+        }
+        // A look changes nothing, so it may guess, and says whom it means.
+        let dry = world.run(&["sessions", "delete", "1", "--dry-run"]).expect_code(0).out;
+        assert!(dry.starts_with("agent:main:cli:direct:you\n"), "{dry}");
+        // It is configured, typed, or confirmed.
+        let configured = World::with_talk(store).variable("SEGUE_SESSION_SCOPE", ME);
+        configured.file("other.jsonl", other);
+        configured.run(&["replay", "other.jsonl", "--store", store]).expect_code(0);
+        let deleted = configured.run(&["sessions", "delete", "1"]).expect_code(0).out;
+        assert!(deleted.starts_with(&format!("{ME}\n#1 ")), "{deleted}");
+        assert!(configured.run(&["sessions", "list"]).out.starts_with(&format!("{ME}\n")));
+        let deleted = world.run(&["sessions", "delete", "1", "--yes"]).expect_code(0).out;
+        assert!(deleted.starts_with("agent:main:cli:direct:you\n#1 \"mine\""), "{deleted}");
+        world.run(&["sessions", "delete", &format!("{ME}#1")]).expect_code(0);
+    }
 }

@@ -51,8 +51,11 @@ fn fc22_a_copy_without_its_log_is_noticed() {
     copy(&world, "log.db", "alone.db");
     copy(&world, "log.db", "both.db");
     copy(&world, "log.db-wal", "both.db-wal");
-    // Whatever else is done with it first.
-    world.run(&["scopes", "--store", "sqlite:alone.db"]).expect_code(0);
+    // Whatever is done with it, whoever does it is warned.
+    for verb in ["scopes", "why", "scopes"] {
+        let ran = world.run(&[verb, "--store", "sqlite:alone.db"]);
+        assert!(ran.err.contains("without its write-ahead log"), "{verb}: {}", ran.seen());
+    }
     for verb in ["verify", "doctor"] {
         let ran = world.run(&[verb, "--store", "sqlite:alone.db"]).expect_code(1);
         assert!(ran.out.contains("without its write-ahead log"), "{verb}: {}", ran.seen());

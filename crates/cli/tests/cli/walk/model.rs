@@ -22,7 +22,7 @@ fn fc20_errors_have_words_and_failed_turns_do_not_pile_up() {
     assert_eq!(given[2], ["user: two"], "what got no answer does not pile up");
     assert_eq!(given[3], ["user: two", "assistant: Two.", "user: three"]);
     // The log has lost nothing.
-    assert_eq!(super::said_in(&world, 1).len(), 5);
+    assert_eq!(super::said_in(&world, 1).len(), 7);
 }
 
 /// A bot has the same: a failed turn leaves the message, and the next one works.

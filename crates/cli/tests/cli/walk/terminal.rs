@@ -1,5 +1,5 @@
-//! `segue chat` on a terminal, typed at as a person types (findings 3, 4, 14 and 25). It needs tmux, and says so where there is
-//! none.
+//! `segue chat` on a terminal, typed at as a person types (findings 3, 4, 14 and 25). It needs tmux; where there is none it
+//! says so, and fails if `SEGUE_TMUX` is `required`, as in `scripts/check`.
 
 use crate::chat_endpoint::{Endpoint, Reply};
 use crate::world::World;
@@ -18,6 +18,8 @@ struct Terminal<'a> {
 fn has_tmux() -> bool {
     let found = Command::new("tmux").arg("-V").output().is_ok_and(|ran| ran.status.success());
     if !found {
+        let is_required = std::env::var_os("SEGUE_TMUX").is_some_and(|asked| asked == "required");
+        assert!(!is_required, "tmux is missing, so nobody can type at a terminal");
         eprintln!("skipped: tmux is missing, so nobody can type at a terminal");
     }
     found
@@ -57,12 +59,17 @@ impl<'a> Terminal<'a> {
 
     #[track_caller]
     #[allow(clippy::disallowed_methods, reason = "a terminal tells nobody that it has drawn")]
-    fn wait_for(&self, text: &str) {
+    fn wait_until(&self, what: &str, is_there: impl Fn(&str) -> bool) {
         let begun = Instant::now();
-        while !self.screen().contains(text) {
-            assert!(begun.elapsed() < PATIENCE, "{text} never came:\n{}", self.screen());
+        while !is_there(&self.screen()) {
+            assert!(begun.elapsed() < PATIENCE, "{what} never came:\n{}", self.screen());
             std::thread::sleep(Duration::from_millis(30));
         }
+    }
+
+    #[track_caller]
+    fn wait_for(&self, text: &str) {
+        self.wait_until(text, |screen| screen.contains(text));
     }
 
     /// Presses Ctrl-D until the chat has ended: between two prompts nobody reads the keyboard.
@@ -87,6 +94,11 @@ impl Drop for Terminal<'_> {
     fn drop(&mut self) {
         self.tmux(&["kill-server"]);
     }
+}
+
+/// A frame of the spinner.
+fn is_spinner(c: char) -> bool {
+    ('\u{2801}'..='\u{28ff}').contains(&c)
 }
 
 fn said(world: &World) -> Vec<String> {
@@ -196,10 +208,95 @@ fn fc25_words_that_quit_and_one_number() {
     terminal.end();
     drop(terminal);
     assert_eq!(said(&world), ["user: hello", "user: hello"]);
-    let told = world.run_with(&["chat", "--scope", "t", "--store", "memory:", "--explain"], b"hello\n/why\n");
-    for line in told.expect_code(0).out.lines() {
-        assert!(line.matches("0.").count() + line.matches("1.0").count() <= 1, "one number: {line}");
+}
+
+/// How sure a decision is stands in one place, as one number: by `--explain` as a share, and nowhere beside the figures of the
+/// reasons.
+#[test]
+fn fc25_one_number_for_certainty() {
+    let world = World::new();
+    let explained = ["chat", "--scope", "t", "--store", "sqlite:chat.db", "--explain"];
+    let jump = crate::chat_model::JUMP;
+    let told = world.run_with(&explained, jump.as_bytes()).expect_code(0).out;
+    let text = told.replace("\n  ", " ");
+    let decisions: Vec<&str> = text.split(" % sure). ").collect();
+    assert_eq!(decisions.len(), 5, "four messages: {told}");
+    assert!(text.contains("(cause semantic, "), "{told}");
+    let reason = |rest: &&str| rest.split(". ").next().unwrap_or_default().to_owned();
+    for reason in decisions.iter().skip(1).map(reason) {
+        assert!(!reason.contains('%') && !reason.contains("0."), "a second number: {reason}");
     }
+    assert!(!told.contains("confidence"), "{told}");
+    let why = world.run(&["why", "t", "--last", "9", "--store", "sqlite:chat.db"]).expect_code(0).out;
+    assert!(why.contains(" %)") && !why.contains("confidence"), "{why}");
+}
+
+/// Ctrl-D while a reply comes ends the chat behind it, and what was typed before it is answered first and found again.
+#[test]
+fn fc04_ctrl_d_and_the_history_of_what_was_queued() {
+    if !has_tmux() {
+        return;
+    }
+    let world = World::new();
+    let model = Endpoint::new(vec![Reply::Hangs(&["Once upon a time "]), Reply::Says(&["Second answer."])]);
+    let chat = ["--scope", "s", "--store", "sqlite:chat.db", "--model-url", model.url(), "--model-name", "m"];
+    let terminal = Terminal::open(&world, &chat);
+    terminal.type_line("first");
+    terminal.wait_for("Once upon");
+    terminal.type_line("second");
+    terminal.wait_for("(next: second)");
+    terminal.tmux(&["send-keys", "C-d"]);
+    terminal.tmux(&["send-keys", "C-c"]);
+    terminal.wait_for("Second answer.");
+    terminal.wait_for("ended");
+    drop(terminal);
+    assert_eq!(said(&world).len(), 4);
+    let history = std::fs::read_to_string(world.path(".local/share/segue/history")).unwrap();
+    assert_eq!(history, "first\nsecond\n");
+}
+
+/// A line that is queued has a line of its own, and no frame of the spinner stays behind.
+#[test]
+fn fc04_a_queued_line_tears_nothing_apart() {
+    if !has_tmux() {
+        return;
+    }
+    let world = World::new();
+    let model = Endpoint::new(vec![Reply::Hangs(&[]), Reply::Says(&["Second answer."])]);
+    let chat = ["--scope", "s", "--store", "sqlite:chat.db", "--model-url", model.url(), "--model-name", "m"];
+    let terminal = Terminal::open(&world, &chat);
+    terminal.type_line("first");
+    terminal.wait_until("a spinner", |screen| screen.contains(is_spinner));
+    terminal.type_line("second");
+    terminal.wait_for("(next: second)");
+    terminal.tmux(&["send-keys", "C-c"]);
+    terminal.wait_for("Second answer.");
+    terminal.end();
+    let screen = terminal.screen();
+    assert!(!screen.contains(is_spinner), "{screen}");
+}
+
+/// A paste that is under way when a reply ends is one message.
+#[test]
+fn fc03_a_paste_while_a_reply_ends_is_one_message() {
+    if !has_tmux() {
+        return;
+    }
+    let world = World::new();
+    let model = Endpoint::new(vec![Reply::Hangs(&["Once upon a time "]), Reply::Says(&["Second answer."])]);
+    let chat = ["--scope", "s", "--store", "sqlite:chat.db", "--model-url", model.url(), "--model-name", "m"];
+    let terminal = Terminal::open(&world, &chat);
+    terminal.type_line("first");
+    terminal.wait_for("Once upon");
+    // The terminal sends the beginning of the paste, then the reply is stopped, then comes the rest.
+    terminal.tmux(&["send-keys", "-H", "1b", "5b", "32", "30", "30", "7e", "6f", "6e", "65", "0a"]);
+    terminal.tmux(&["send-keys", "C-c"]);
+    terminal.tmux(&["send-keys", "-H", "74", "77", "6f", "1b", "5b", "32", "30", "31", "7e", "0d"]);
+    terminal.wait_for("Second answer.");
+    terminal.end();
+    drop(terminal);
+    let said = said(&world);
+    assert!(said.contains(&"user: one\ntwo".to_owned()), "{said:?}");
 }
 
 /// Issue 16, row 6: what was typed does not come back when the chat ends, after something was deleted here or elsewhere.

@@ -6,6 +6,7 @@ use super::record::Record;
 use crate::app::App;
 use crate::openai::chat::set;
 use crate::problem::Problem;
+use segue_core::entry::Seq;
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -69,7 +70,7 @@ pub(crate) struct Maker {
 
 impl Maker {
     /// Begins to make a response, and writes that down.
-    pub(crate) async fn begin(app: &Arc<App>, id: &str, record: Record) -> Result<Self, Problem> {
+    pub(crate) async fn begin(app: &Arc<App>, id: &str, record: Record, since: Seq) -> Result<Self, Problem> {
         let phase = watch::Sender::new(Phase::Running);
         {
             let mut running = app.background.running.lock().unwrap_or_else(PoisonError::into_inner);
@@ -82,7 +83,7 @@ impl Maker {
         }
         let maker = Self { app: Arc::clone(app), id: id.to_owned(), phase };
         app.engine.store().lease(&lease(id), &app.background.holder, LEASE, app.engine.now()).await?;
-        app.keep_response(id, record).await?;
+        app.keep_response(id, record, since).await?;
         tokio::spawn(renew(Arc::clone(app), id.to_owned(), maker.phase.subscribe()));
         Ok(maker)
     }
@@ -172,12 +173,13 @@ impl App {
         let (store, holder) = (self.engine.store(), &self.background.holder);
         let leased = store.lease(&lease(id), holder, Duration::from_secs(1), self.engine.now()).await?;
         // It may have been completed meanwhile.
+        let since = self.end_of(&record).await?;
         if let Some(now) = self.response_record(id).await? {
             record = now;
         }
         if is_open(&record) && leased.is_held() {
             end(&mut record, "failed", Some("the server stopped before the response was complete"));
-            self.keep_response(id, record.clone()).await?;
+            self.keep_response(id, record.clone(), since).await?;
         }
         store.release(&lease(id), holder).await?;
         Ok(record)
@@ -193,11 +195,23 @@ impl App {
             let _ = phase.wait_for(|phase| *phase == Phase::Ended).await;
             return Ok(self.response_record(id).await?.unwrap_or(record));
         }
+        let since = self.end_of(&record).await?;
+        if let Some(now) = self.response_record(id).await? {
+            record = now;
+        }
         if is_open(&record) {
             end(&mut record, "cancelled", None);
-            self.keep_response(id, record.clone()).await?;
+            self.keep_response(id, record.clone(), since).await?;
         }
         Ok(record)
+    }
+
+    /// Tells where the log of a response's scope ends.
+    async fn end_of(&self, record: &Record) -> Result<Seq, Problem> {
+        match record.scope.parse() {
+            Ok(scope) => self.head_of(&scope).await,
+            Err(_) => Ok(Seq::ZERO),
+        }
     }
 }
 

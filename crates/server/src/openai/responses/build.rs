@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
 /// Fields of the request that a response repeats, and what they are if nothing was said.
-fn repeated() -> [(&'static str, Value); 13] {
+pub(super) fn repeated() -> [(&'static str, Value); 13] {
     [
         ("instructions", Value::Null),
         ("max_output_tokens", Value::Null),

@@ -3,14 +3,14 @@
 use super::background::{Maker, end};
 use super::build::Building;
 use super::from_chat::from_chat;
-use super::keeper::{Keeper, KeepsResponse, PendingReply, record};
+use super::keeper::{Keeper, KeepsResponse, PendingReply};
 use super::pass::{is_missing, pass};
 use super::replay::replayed;
 use super::{native, translate};
 use crate::app::App;
 use crate::auth::{Caller, Right};
 use crate::body::Body;
-use crate::idempotency;
+use crate::idempotency::{self, Tells};
 use crate::openai::chat::{message_id, without_scope};
 use crate::openai::relay::passed_on;
 use crate::openai::reply::Delta;
@@ -63,14 +63,14 @@ pub(crate) async fn create(
         Some(id) => app.response(&caller, id).await.ok(),
         None => None,
     };
-    let scope = match (explicit, conversation, &found) {
-        (Some(scope), ..) => Some(scope),
-        (None, Some(scope), _) => Some(scope),
-        (None, None, Some((_, scope))) => Some(scope.clone()),
+    let place = match (explicit, conversation, &found) {
+        (Some(place), ..) => Some(place),
+        (None, Some(scope), _) => Some(scope.into()),
+        (None, None, Some((_, scope))) => Some(scope.clone().into()),
         (None, None, None) => scope::of_request(&app, &caller, &headers, &fields)?,
     };
     caller.may(Right::Write)?;
-    let Some(scope) = scope else { return pass(&app, &upstream, &fields, &model, &headers).await };
+    let Some(place) = place else { return pass(&app, &upstream, &fields, &model, &headers).await };
     let said = request_message::of_input(fields.get("input").unwrap_or(&Value::Null))?;
     let when = When::of(&fields)?;
     without_scope(&mut fields);
@@ -81,23 +81,31 @@ pub(crate) async fn create(
     let says_new = previous.is_some() || fields.get("conversation").is_some_and(|value| !value.is_null());
     let sends = if says_new { Sends::OnlyNew } else { Sends::Unsaid };
     let previous = match (&previous, &found) {
-        (Some(_), Some((record, of))) if *of == scope => record.seq.map(|seq| (record.number(), Seq(seq))),
+        (Some(_), Some((record, of))) if *of == app.scope_of(&place.to) => {
+            record.seq.map(|seq| (record.number(), Seq(seq)))
+        }
         (Some(id), _) => return Err(Problem::not_found(format!("there is no response {id:?}"))),
         (None, _) => None,
     };
-    let asked = Asked { scope, said: said.clone(), sends, message_id, previous };
-    let turn = turn::begin(&app, &caller, asked).await?;
+    let asked = Asked { place, said: said.clone(), sends, message_id, previous };
+    let mut turn = turn::begin(&app, &caller, asked).await?;
+    if KeepsResponse::of(&fields) == KeepsResponse::Yes {
+        turn.sent = turn.sent_items(fields.get("input").unwrap_or(&Value::Null), &said, &id);
+    }
     let notices = app.serve().notices;
     let custom = translate::custom_tools(&fields);
     let created = app.engine.now().as_second();
-    let marks = turn.marks.clone();
+    let (marks, tells) = (turn.marks.clone(), Tells::Scope(turn.scope.clone(), turn.since));
     let building = Building::new(&fields, &model, &id, created, turn.prefix(notices), custom);
     let making = Making { app: Arc::clone(&app), upstream, turn, building, fields, maker: None };
-    let mut response = match when {
-        When::Now => making.answer(&said, streams).await?,
-        When::Background => making.in_background(said, streams).await?,
+    let made = match when {
+        When::Now => making.answer(&said, streams).await,
+        When::Background => making.in_background(said, streams).await,
     };
+    // The message is kept by now: also an error tells where.
+    let mut response = made.unwrap_or_else(Problem::into_response);
     marks.write(&mut response, notices);
+    response.extensions_mut().get_or_insert(tells);
     Ok(response)
 }
 
@@ -151,8 +159,8 @@ impl Making {
             return self.answer(&said, streams).await;
         }
         let begun = self.building.response().clone();
-        let (id, record) = record(&self.turn, None, None, &begun);
-        let maker = Arc::new(Maker::begin(&self.app, &id, record.clone()).await?);
+        let ((id, record), since) = (self.turn.record(None, &begun), self.turn.since);
+        let maker = Arc::new(Maker::begin(&self.app, &id, record.clone(), since).await?);
         self.maker = Some(Arc::clone(&maker));
         if streams {
             return self.answer(&said, streams).await;
@@ -169,7 +177,7 @@ impl Making {
             {
                 let mut record = record;
                 end(&mut record, "failed", Some(&why));
-                if let Err(problem) = app.keep_response(&id, record).await {
+                if let Err(problem) = app.keep_response(&id, record, since).await {
                     tracing::warn!(why = problem.detail(), "the end of a response was not written down");
                 }
             }
@@ -208,7 +216,7 @@ impl Making {
     async fn own_answer(&mut self, message: &Message, streams: bool) -> Result<Response, Problem> {
         let id = self.building.id().to_owned();
         if let Some(record) = self.app.response_record(&id).await? {
-            let response = self.app.shown(&id, record, &self.turn.scope).await?;
+            let response = self.app.shown(record, &self.turn.scope).await?;
             return Ok(match streams {
                 true => replayed(&response, None),
                 false => Json(response).into_response(),
@@ -226,8 +234,9 @@ impl Making {
         let response = self.building.response().clone();
         if KeepsResponse::of(&self.fields) == KeepsResponse::Yes {
             let output = response.get("output").and_then(Value::as_array).cloned();
-            let (id, record) = record(&self.turn, None, output, &response);
-            self.app.keep_response(&id, record).await?;
+            let (id, mut record) = self.turn.record(None, &response);
+            record.words.answer = output;
+            self.app.keep_response(&id, record, self.turn.since).await?;
         }
         Ok(match streams {
             true => ([(axum::http::header::CONTENT_TYPE, "text/event-stream")], events).into_response(),

@@ -50,7 +50,7 @@ async fn relay(answer: reqwest::Response, mut building: Building, keeper: Keeper
     }
     let mut events = Events::new(answer);
     let ended = loop {
-        let event = match events.next(&sink).await {
+        let event = match events.next_of(&reply, &sink).await {
             Ok(Some(event)) => event,
             Ok(None) => break Ended::Done,
             Err(ended) => break ended,
@@ -62,11 +62,13 @@ async fn relay(answer: reqwest::Response, mut building: Building, keeper: Keeper
         let value: Value = serde_json::from_str(data).unwrap_or_default();
         if let Some(error) = value.get("error").filter(|error| !error.is_null()) {
             let why = error.get("message").and_then(Value::as_str).unwrap_or("the model's endpoint failed");
+            reply.finish = None;
             break Ended::Broke(why.to_owned());
         }
         match reply.take(&value) {
             Some(delta) => {
-                if let Some(why) = keeper.too_long(&reply) {
+                if let Some(why) = keeper.too_long(reply.bytes()) {
+                    reply.finish = None;
                     break Ended::Broke(why);
                 }
                 let out = building.take(&delta);
@@ -78,8 +80,8 @@ async fn relay(answer: reqwest::Response, mut building: Building, keeper: Keeper
         }
     };
     let why = match ended {
+        _ if reply.is_whole() => None,
         Ended::Broke(why) => Some(why),
-        Ended::Done | Ended::HungUp if reply.is_whole() => None,
         Ended::HungUp => return,
         Ended::Done => Some("the model's endpoint stopped before its answer was whole".to_owned()),
     };

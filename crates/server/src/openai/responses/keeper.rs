@@ -1,12 +1,12 @@
 //! Storing a reply, and where the response is.
 
 use super::background::Maker;
-use super::record::{Record, is_reasoning};
+use super::record::Record;
 use crate::app::App;
 use crate::openai::items::ItemMarks;
 use crate::openai::relay::Sink;
 use crate::openai::reply::Reply;
-use crate::openai::turn::Turn;
+use crate::openai::turn::{Sent, Turn};
 use crate::openai::upstream::Upstream;
 use crate::problem::Problem;
 use crate::traces::ModelCall;
@@ -66,18 +66,18 @@ impl Keeper {
         kept.mark_items(seq, response).await?;
         match kept.keeps {
             KeepsResponse::Yes => {
-                let (id, record) = record(&kept.turn, seq, None, response);
-                kept.app.keep_response(&id, record).await
+                let (id, record) = kept.turn.record(seq, response);
+                kept.app.keep_response(&id, record, kept.turn.since).await
             }
             KeepsResponse::No => Ok(()),
         }
     }
 
-    /// Tells why a reply cannot be kept, if it cannot.
-    pub(crate) fn too_long(&self, reply: &Reply) -> Option<String> {
+    /// Tells why a reply of so many bytes cannot be kept, if it cannot.
+    pub(crate) fn too_long(&self, bytes: usize) -> Option<String> {
         match self {
             Self::Nobody(_) => None,
-            Self::Turn(kept) => kept.app.too_long(reply.bytes()),
+            Self::Turn(kept) => kept.app.too_long(bytes),
         }
     }
 
@@ -91,8 +91,8 @@ impl Keeper {
         if let Some(maker) = &kept.maker
             && maker.store().is_ok()
         {
-            let (id, record) = record(&kept.turn, None, None, response);
-            if let Err(problem) = kept.app.keep_response(&id, record).await {
+            let (id, record) = kept.turn.record(None, response);
+            if let Err(problem) = kept.app.keep_response(&id, record, kept.turn.since).await {
                 tracing::warn!(why = problem.detail(), "the end of a response was not written down");
             }
         }
@@ -119,23 +119,23 @@ impl PendingReply {
     }
 }
 
-/// Tells where a response is, with its id.
-pub(crate) fn record(
-    turn: &Turn,
-    seq: Option<u64>,
-    answer: Option<Vec<Value>>,
-    response: &Value,
-) -> (String, Record) {
-    let output = response.get("output").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-    let id_of = |item: &Value| item.get("id").and_then(Value::as_str).map(str::to_owned);
-    let record = Record {
-        scope: turn.scope.as_str().to_owned(),
-        session: turn.session.0,
-        seq,
-        inputs: turn.inputs.iter().map(|seq| seq.0).collect(),
-        ids: output.iter().filter(|item| !is_reasoning(item)).filter_map(id_of).collect(),
-        answer,
-        head: response.clone(),
-    };
-    (id_of(response).unwrap_or_default(), record)
+impl Turn {
+    /// Tells where a response of the turn is, with its id.
+    pub(crate) fn record(&self, seq: Option<u64>, response: &Value) -> (String, Record) {
+        let mut record = Record::new(&self.scope, self.session, seq, response);
+        record.sent = self
+            .sent
+            .iter()
+            .map(|sent| match sent {
+                Sent::Entry(seq) => Some(seq.0),
+                Sent::Apart(_) => None,
+            })
+            .collect();
+        let apart = self.sent.iter().enumerate().filter_map(|(at, sent)| match sent {
+            Sent::Entry(_) => None,
+            Sent::Apart(items) => Some((at, items.clone())),
+        });
+        record.words.sent = apart.collect();
+        (response.get("id").and_then(Value::as_str).unwrap_or_default().to_owned(), record)
+    }
 }

@@ -12,4 +12,4 @@ mod replay;
 mod translate;
 
 pub(crate) use create::create;
-pub(crate) use record::{ItemsQuery, cancel, delete, input_items, listed, show};
+pub(crate) use record::{cancel, delete, input_items, show};

@@ -21,7 +21,7 @@ pub(crate) fn request(fields: &Value, model: &str, managed: Option<Vec<Value>>) 
     if let Some(messages) = managed {
         let said: Vec<RequestMessage> = of_chat(&messages)?;
         let items = said.iter().flat_map(|said| {
-            let items = to_items(said.role, &said.message, 0);
+            let items = to_items(said.role, &said.message, "0");
             items.into_iter().map(|item| without_id(item, said.role))
         });
         set(&mut fields, "input", items.collect());
@@ -153,7 +153,7 @@ pub(crate) async fn relay(
 
 async fn pieces(answer: reqwest::Response, mut shown: Shown, keeper: Keeper, sink: Sink) {
     let mut events = Events::new(answer);
-    let mut is_over = false;
+    let (mut is_over, mut bytes) = (false, 0);
     let why = loop {
         let event = match events.next(&sink).await {
             Ok(Some(event)) => event,
@@ -174,6 +174,14 @@ async fn pieces(answer: reqwest::Response, mut shown: Shown, keeper: Keeper, sin
         let kind = value.get("type").and_then(Value::as_str).unwrap_or_default().to_owned();
         let ends = matches!(kind.as_str(), "response.completed" | "response.incomplete" | "response.failed");
         let reply = value.get("response").filter(|_| ends).and_then(reply_of);
+        // What is shown is kept: a reply that cannot be is none.
+        if kind.ends_with(".delta") && !kind.contains("reasoning") {
+            bytes += value.get("delta").and_then(Value::as_str).map_or(0, str::len);
+        }
+        let bytes = reply.as_ref().map_or(bytes, Reply::bytes);
+        if let Some(why) = keeper.too_long(bytes) {
+            break why;
+        }
         shown.event(&kind, &mut value);
         if ends && let Some(response) = value.get("response") {
             is_over = true;

@@ -2,12 +2,14 @@
 //! reaches it.
 
 use super::background::is_open;
+use super::build::repeated;
 use super::replay::replayed;
 use crate::app::App;
 use crate::auth::{Caller, Right};
 use crate::body::{Asked, At};
 use crate::idempotency::Tells;
 use crate::openai::chat::set;
+use crate::openai::page::Listed;
 use crate::problem::Problem;
 use crate::values::Space;
 use axum::extract::State;
@@ -19,7 +21,8 @@ use segue_core::scope;
 use segue_core::session::Number;
 use segue_store::values::words_key;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::sleep;
@@ -39,26 +42,36 @@ pub(crate) struct Record {
     pub(crate) session: u32,
     /// The reply in the log; nothing if Segue answered itself.
     pub(crate) seq: Option<u64>,
-    /// The messages of the request in the log.
-    pub(crate) inputs: Vec<u64>,
+    /// The messages that the request added to the log, as earlier versions wrote them down.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    inputs: Vec<u64>,
+    /// What the request said, in order: a message of the log, or nothing where that is kept apart.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) sent: Vec<Option<u64>>,
     /// The ids of the output's items.
     pub(crate) ids: Vec<String>,
-    /// What Segue itself answered. It stands apart from the rest, because an erasure deletes it.
+    /// What it says that does not stand in the log. It is kept apart, because an erasure deletes it.
     #[serde(skip)]
-    pub(crate) answer: Option<Vec<Value>>,
+    pub(crate) words: ResponseWords,
     /// The response without what was said.
     pub(crate) head: Value,
 }
 
 /// What a response says that does not stand in the log. An erasure deletes it.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
-struct ResponseWords {
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct ResponseWords {
     /// What Segue itself answered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    answer: Option<Vec<Value>>,
-    /// What the model was told to do.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) answer: Option<Vec<Value>>,
+    /// What the model was told to do, as earlier versions wrote it down.
+    #[serde(default, skip_serializing)]
     instructions: Option<Value>,
+    /// Fields of the response that can hold words.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    head: Map<String, Value>,
+    /// Items of the request that are not in the log, by their places in `sent`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) sent: Vec<(usize, Vec<Value>)>,
 }
 
 /// The same, as this version writes it and as earlier ones did.
@@ -69,7 +82,37 @@ enum StoredWords {
     Now(ResponseWords),
 }
 
+/// Fields of a response whose texts are ids and names that no conversation has made.
+const NAMES: [&str; 6] = ["id", "object", "status", "model", "previous_response_id", "service_tier"];
+
+/// Tells whether a field of a response holds no words: numbers, and the names above.
+fn holds_no_words(name: &str, value: &Value) -> bool {
+    match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => true,
+        Value::String(_) => NAMES.contains(&name),
+        // The name of a scope, or an id that leads to one.
+        Value::Object(fields) => name == "conversation" && fields.keys().eq(["id"]),
+        Value::Array(_) => false,
+    }
+}
+
 impl Record {
+    /// Makes the record of a response that was just made.
+    pub(crate) fn new(scope: &scope::Key, session: Number, seq: Option<u64>, response: &Value) -> Self {
+        let output = response.get("output").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+        let id_of = |item: &Value| item.get("id").and_then(Value::as_str).map(str::to_owned);
+        Self {
+            scope: scope.as_str().to_owned(),
+            session: session.0,
+            seq,
+            inputs: Vec::new(),
+            sent: Vec::new(),
+            ids: output.iter().filter(|item| !is_reasoning(item)).filter_map(id_of).collect(),
+            words: ResponseWords::default(),
+            head: response.clone(),
+        }
+    }
+
     /// Returns the scope, if the caller may know of it.
     pub(crate) fn scope_for(&self, caller: &Caller) -> Option<scope::Key> {
         self.scope.parse().ok().filter(|_| caller.sees(&self.scope))
@@ -79,27 +122,65 @@ impl Record {
     pub(crate) fn number(&self) -> Number {
         Number(self.session)
     }
+
+    /// Takes the fields that can hold words out of the head.
+    fn take_words(&mut self) {
+        let Value::Object(fields) = &mut self.head else { return };
+        // What was said stands in the log.
+        fields.remove("output");
+        let named = std::mem::take(fields);
+        let (plain, words) = named.into_iter().partition(|(name, value)| holds_no_words(name, value));
+        *fields = plain;
+        self.words.head = words;
+    }
+
+    /// Puts back what was kept apart; what was erased is as if nothing had been said.
+    fn give_words(&mut self, mut words: ResponseWords) {
+        let mut head = if words.head.is_empty() { repeated_in_response() } else { Map::new() };
+        if let Value::Object(plain) = std::mem::take(&mut self.head) {
+            head.extend(plain);
+        }
+        head.append(&mut words.head);
+        if let Some(instructions) = words.instructions.take() {
+            head.insert("instructions".to_owned(), instructions);
+        }
+        self.head = Value::Object(head);
+        self.words = words;
+    }
+}
+
+/// The fields that every response has, as they are where nothing was said.
+fn repeated_in_response() -> Map<String, Value> {
+    let fields = repeated().into_iter().map(|(name, value)| (name.to_owned(), value));
+    let nothing = ["error", "incomplete_details", "usage"].map(|name| (name.to_owned(), Value::Null));
+    fields.chain(nothing).collect()
 }
 
 impl App {
-    /// Writes down where a response is.
-    pub(crate) async fn keep_response(&self, id: &str, mut record: Record) -> Result<(), Problem> {
-        let instructions = record.head.get("instructions").filter(|given| !given.is_null()).cloned();
-        for field in ["output", "instructions"] {
-            set(&mut record.head, field, Value::Null);
-        }
+    /// Writes down where a response is. What tells what was said is kept apart, unless something was erased since an entry.
+    pub(crate) async fn keep_response(
+        &self,
+        id: &str,
+        mut record: Record,
+        since: Seq,
+    ) -> Result<(), Problem> {
+        record.take_words();
         let expires = self.engine.now().checked_add(KEPT).ok();
-        let words = ResponseWords { answer: record.answer.clone(), instructions };
-        let says_something = words.answer.is_some() || words.instructions.is_some();
-        if let (true, Ok(scope)) = (says_something, record.scope.parse()) {
-            self.values.put(Space::Words, &words_key(&scope, id), &words, expires).await?;
+        if let (true, Ok(scope)) = (record.words != ResponseWords::default(), record.scope.parse()) {
+            self.keep_words(&scope, since, id, &record.words, expires).await?;
         }
         Ok(self.values.put(Space::Response, id, &record, expires).await?)
     }
 
-    /// Reads where a response is.
+    /// Reads where a response is, with all that it says.
     pub(crate) async fn response_record(&self, id: &str) -> Result<Option<Record>, Problem> {
-        Ok(self.values.get(Space::Response, id, self.engine.now()).await?)
+        let found: Option<Record> = self.values.get(Space::Response, id, self.engine.now()).await?;
+        let Some(mut record) = found else { return Ok(None) };
+        if let Ok(scope) = record.scope.parse() {
+            let words = self.response_words(id, &scope).await?;
+            record.give_words(words);
+        }
+        Ok(Some(record))
     }
 
     /// Finds a response that the caller may know of.
@@ -115,22 +196,21 @@ impl App {
         Ok(match stored {
             Some(StoredWords::Now(words)) => words,
             Some(StoredWords::AnswerAlone(answer)) => {
-                ResponseWords { answer: Some(answer), instructions: None }
+                ResponseWords { answer: Some(answer), ..ResponseWords::default() }
             }
             None => ResponseWords::default(),
         })
     }
 
-    /// Reads messages of the log as items; what was erased is left out.
-    async fn items(&self, scope: &scope::Key, messages: &[u64]) -> Result<Vec<Value>, Problem> {
-        let mut items = Vec::new();
-        for seq in messages {
-            let record = self.engine.store().get(scope, Seq(*seq)).await?;
-            if let Some(Ok(Body::Message(role, message))) = record.map(|record| record.body()) {
-                items.extend(self.marked_at(scope, *seq).await?.items(role, &message, *seq));
+    /// Reads a message of the log as items; what was erased is left out.
+    async fn items(&self, scope: &scope::Key, seq: u64) -> Result<Vec<Value>, Problem> {
+        let record = self.engine.store().get(scope, Seq(seq)).await?;
+        match record.map(|record| record.body()) {
+            Some(Ok(Body::Message(role, message))) => {
+                Ok(self.marked_at(scope, seq).await?.items(role, &message, seq))
             }
+            _ => Ok(Vec::new()),
         }
-        Ok(items)
     }
 }
 
@@ -144,7 +224,7 @@ pub(crate) async fn show(
     let (record, scope) = app.response(&caller, &id).await?;
     let mut record = app.settle(&id, record).await?;
     if !query.stream.unwrap_or(false) {
-        return Ok(Json(app.shown(&id, record, &scope).await?).into_response());
+        return Ok(Json(app.shown(record, &scope).await?).into_response());
     }
     // What is still made is told once it is.
     while is_open(&record) {
@@ -152,7 +232,7 @@ pub(crate) async fn show(
         (record, _) = app.response(&caller, &id).await?;
         record = app.settle(&id, record).await?;
     }
-    let response = app.shown(&id, record, &scope).await?;
+    let response = app.shown(record, &scope).await?;
     Ok(replayed(&response, query.starting_after))
 }
 
@@ -169,11 +249,10 @@ pub(crate) struct ShowQuery {
 
 impl App {
     /// Shows a response with what was said.
-    pub(crate) async fn shown(&self, id: &str, record: Record, scope: &scope::Key) -> Result<Value, Problem> {
-        let words = self.response_words(id, scope).await?;
-        let mut output = match (words.answer, record.seq) {
+    pub(crate) async fn shown(&self, record: Record, scope: &scope::Key) -> Result<Value, Problem> {
+        let mut output = match (record.words.answer, record.seq) {
             (Some(answer), _) => answer,
-            (None, Some(seq)) => self.items(scope, &[seq]).await?,
+            (None, Some(seq)) => self.items(scope, seq).await?,
             (None, None) => Vec::new(),
         };
         // Reasoning has ids of its own.
@@ -183,7 +262,6 @@ impl App {
         }
         let mut response = record.head;
         set(&mut response, "output", output.into());
-        set(&mut response, "instructions", words.instructions.unwrap_or_default());
         Ok(response)
     }
 }
@@ -214,49 +292,29 @@ pub(crate) async fn cancel(
 ) -> Result<(Extension<Tells>, Json<Value>), Problem> {
     let (record, scope) = app.response(&caller, &id).await?;
     caller.may(Right::Write)?;
+    let since = app.head_of(&scope).await?;
     let record = app.settle(&id, record).await?;
     let record = app.cancel(&id, record).await?;
-    let shown = app.shown(&id, record, &scope).await?;
-    Ok((Extension(Tells::Scope(scope)), Json(shown)))
+    let shown = app.shown(record, &scope).await?;
+    Ok((Extension(Tells::Scope(scope, since)), Json(shown)))
 }
 
-/// Which items are asked for.
-#[derive(Debug, Default, Deserialize)]
-pub(crate) struct ItemsQuery {
-    #[serde(default)]
-    pub(crate) after: Option<String>,
-    #[serde(default)]
-    pub(crate) limit: Option<usize>,
-    #[serde(default)]
-    pub(crate) order: Option<String>,
-}
-
-/// Lists the items that a response was made of.
+/// Lists the items that a response was made of: all that its request said.
 pub(crate) async fn input_items(
     State(app): State<Arc<App>>,
     caller: Caller,
     At(id): At<String>,
-    Asked(query): Asked<ItemsQuery>,
+    Listed(query): Listed,
 ) -> Result<Json<Value>, Problem> {
-    let (record, scope) = app.response(&caller, &id).await?;
-    let items = app.items(&scope, &record.inputs).await?;
-    Ok(Json(listed(items, &query)))
-}
-
-/// Gives a page of items, the newest first unless it is said otherwise.
-pub(crate) fn listed(mut items: Vec<Value>, query: &ItemsQuery) -> Value {
-    if query.order.as_deref() != Some("asc") {
-        items.reverse();
+    let (mut record, scope) = app.response(&caller, &id).await?;
+    let earlier = std::mem::take(&mut record.inputs);
+    let mut apart: BTreeMap<usize, Vec<Value>> = record.words.sent.into_iter().collect();
+    let mut items = Vec::new();
+    for (at, seq) in record.sent.into_iter().chain(earlier.into_iter().map(Some)).enumerate() {
+        match seq {
+            Some(seq) => items.extend(app.items(&scope, seq).await?),
+            None => items.extend(apart.remove(&at).unwrap_or_default()),
+        }
     }
-    let id = |item: &Value| item.get("id").and_then(Value::as_str).map(str::to_owned);
-    if let Some(after) = &query.after
-        && let Some(at) = items.iter().position(|item| id(item).as_ref() == Some(after))
-    {
-        items.drain(..=at);
-    }
-    let limit = query.limit.unwrap_or(20).clamp(1, 100);
-    let has_more = items.len() > limit;
-    items.truncate(limit);
-    let (first, last) = (items.first().and_then(id), items.last().and_then(id));
-    json!({ "object": "list", "data": items, "first_id": first, "last_id": last, "has_more": has_more })
+    query.page(items).map(Json)
 }

@@ -33,7 +33,38 @@ fn p9_a_corrupt_index_is_kept_aside_and_rebuilt() {
         fixture.close();
         fs::write(fixture.path("index.json"), junk).unwrap();
         fixture.reopen();
+        fixture.new_session();
         assert!(fixture.path("index.json.corrupt-2").exists());
+        fixture.check();
+    }
+}
+
+/// Issue 16, row 11: who only reads goes on from an index in memory, and leaves every byte as it is.
+#[test]
+fn p9_who_only_reads_leaves_a_corrupt_index_as_it_is() {
+    for junk in [Some("{"), Some(""), Some(r#"{"version":1,"scopes":{}}"#), None] {
+        let dir = folder();
+        let mut fixture = Fixture::new(dir.path());
+        three_sessions(&mut fixture);
+        fixture.close();
+        match junk {
+            Some(junk) => fs::write(fixture.path("index.json"), junk).unwrap(),
+            None => fs::remove_file(fixture.path("index.json")).unwrap(),
+        }
+        let before = super::layout::all_files(dir.path());
+        fixture.reopen();
+        assert_eq!((fixture.listed(), fixture.scopes()), (vec![3, 2, 1], vec![ME.to_owned()]));
+        let problems = fixture.problems();
+        let is_told = junk.is_some_and(|junk| junk.len() < 2);
+        assert_eq!(!problems.is_empty(), is_told, "{problems:?}");
+        fixture.close();
+        assert_eq!(super::layout::all_files(dir.path()), before, "{junk:?}");
+        fixture.reopen();
+        fixture.new_session();
+        fixture.close();
+        let index = fs::read_to_string(fixture.path("index.json")).unwrap();
+        assert!(index.contains(&format!("{ME}#4")), "{index}");
+        fixture.reopen();
         fixture.check();
     }
 }

@@ -2,6 +2,7 @@
 
 mod crash;
 mod damage;
+mod erased;
 mod fault;
 mod healing;
 mod index;
