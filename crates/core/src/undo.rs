@@ -69,7 +69,7 @@ pub struct Boundaries(Vec<Boundary>);
 
 impl Boundaries {
     /// Returns the boundaries, newest last.
-    pub fn iter(&self) -> impl Iterator<Item = &Boundary> {
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = &Boundary> {
         self.0.iter()
     }
 

@@ -5,7 +5,12 @@
 //! function that only computes is not found. ARCHITECTURE.md says how many there are. If there are more, the road has grown.
 
 #![allow(unsafe_code, reason = "stands in for the allocator, to see who calls it")]
-#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may do as tests do")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "helpers of tests may do as tests do"
+)]
 
 use jiff::tz::TimeZone;
 use segue_core::message::{Message, Role};

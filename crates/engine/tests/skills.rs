@@ -229,7 +229,7 @@ fn l11_drift_names_what_changed() {
     );
     assert_eq!(
         found[1].to_string(),
-        "skill body changed on disk since this session began; /reload_skills takes it in"
+        "skill body changed on disk since this session began; /reload_skills uses it as it is now"
     );
 }
 

@@ -145,9 +145,11 @@ fn sent(state: &Arc<Mutex<Telegram>>) -> Vec<(i64, Option<i64>, String)> {
 #[allow(clippy::disallowed_methods, reason = "a fake of a service that has a clock")]
 fn update(n: i64, chat: Value, text: &str) -> Value {
     let now = segue::Timestamp::now().as_second();
+    // A private chat has the number of its person.
+    let from = if chat["type"] == "private" { chat["id"].clone() } else { json!(7) };
     json!({
         "update_id": n,
-        "message": { "message_id": n, "date": now, "chat": chat, "from": { "id": 7 }, "text": text },
+        "message": { "message_id": n, "date": now, "chat": chat, "from": { "id": from }, "text": text },
     })
 }
 

@@ -74,7 +74,7 @@ async fn r14_an_answer_may_name_the_session() {
     assert_eq!(asked.action, Action::Ask, "{asked:?}");
     let answered = talk.says("the japan one").await;
     assert_eq!((answered.action, answered.session.0), (Action::Continue, 1));
-    assert!(answered.notice.unwrap().starts_with("Going on in "));
+    assert!(answered.notice.unwrap().starts_with("Continuing in "));
 }
 
 /// FIRST-CONTACT 19: a Chinese conversation has Chinese notices, also after "ok" and commands.

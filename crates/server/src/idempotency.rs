@@ -5,6 +5,7 @@ use crate::auth::Caller;
 use crate::problem::Problem;
 use crate::values::Space;
 use crate::{body, openai};
+use axum::Extension;
 use axum::body::{Body, to_bytes};
 use axum::extract::{Request, State};
 use axum::http::header::CONTENT_TYPE;
@@ -16,7 +17,7 @@ use percent_encoding::percent_decode_str;
 use segue_core::entry::Seq;
 use segue_core::message::MessageId;
 use segue_core::scope;
-use segue_engine::HostCommand;
+use segue_engine::{HostCommand, Outcome};
 use segue_store::values::words_key;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -63,7 +64,7 @@ impl Key {
     }
 }
 
-/// What an answer tells, where neither its path nor its headers say it.
+/// What an answer tells, where its path does not say it.
 #[derive(Debug, Clone)]
 pub(crate) enum Tells {
     /// What was said in a scope, as of an entry.
@@ -94,17 +95,52 @@ struct Words {
     body: String,
 }
 
-/// An answer that tells what was said in a scope, as of an entry. It is one also if it is a problem.
+/// As of which entry an answer tells what was said in a scope. Without a key nobody keeps it, and nothing is read for that.
+pub(crate) struct AsOf {
+    scope: scope::Key,
+    since: Option<Seq>,
+}
+
+impl AsOf {
+    /// Begins an answer: it holds nothing that was erased before.
+    pub(crate) async fn now(
+        app: &App,
+        scope: &scope::Key,
+        key: Option<&Extension<Key>>,
+    ) -> Result<Self, Problem> {
+        let since = match key {
+            Some(_) => Some(app.head_of(scope).await?),
+            None => None,
+        };
+        Ok(Self { scope: scope.clone(), since })
+    }
+
+    /// Goes on behind what the request itself has dropped.
+    pub(crate) async fn behind(&mut self, app: &App, outcome: &Outcome) {
+        if let Some(since) = self.since {
+            self.since = Some(app.behind_own(&self.scope, since, outcome).await);
+        }
+    }
+
+    /// Ends the answer.
+    pub(crate) fn answer<R>(self, answer: R) -> InScope<R> {
+        InScope { as_of: self, answer }
+    }
+}
+
+/// An answer that tells what was said in a scope. It is one also if it is a problem.
 pub(crate) struct InScope<R> {
-    pub(crate) scope: scope::Key,
-    pub(crate) since: Seq,
-    pub(crate) answer: R,
+    as_of: AsOf,
+    answer: R,
 }
 
 impl<R: IntoResponse> IntoResponse for InScope<R> {
     fn into_response(self) -> Response {
         let mut response = self.answer.into_response();
-        response.extensions_mut().insert(Tells::Scope(self.scope, self.since));
+        let AsOf { scope, since } = self.as_of;
+        if let Some(since) = since {
+            response.extensions_mut().insert(Tells::Scope(scope, since));
+        }
         response
     }
 }

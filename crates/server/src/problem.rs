@@ -17,8 +17,9 @@ use utoipa::ToSchema;
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct Problem {
     /// Which kind of problem it is, as a URN.
-    #[serde(rename = "type")]
-    kind: String,
+    #[serde(rename = "type", serialize_with = "as_urn")]
+    #[schema(value_type = String)]
+    kind: &'static str,
     /// The kind in a few words.
     title: &'static str,
     /// The HTTP status.
@@ -37,13 +38,16 @@ pub struct Problem {
     parameter: Option<&'static str>,
 }
 
+fn as_urn<S: serde::Serializer>(kind: &&'static str, to: S) -> Result<S::Ok, S::Error> {
+    to.collect_str(&format_args!("urn:segue:problem:{kind}"))
+}
+
 fn as_number<S: serde::Serializer>(status: &StatusCode, to: S) -> Result<S::Ok, S::Error> {
     to.serialize_u16(status.as_u16())
 }
 
 impl Problem {
-    fn new(status: StatusCode, kind: &str, title: &'static str, detail: impl Into<String>) -> Self {
-        let kind = format!("urn:segue:problem:{kind}");
+    fn new(status: StatusCode, kind: &'static str, title: &'static str, detail: impl Into<String>) -> Self {
         Self { kind, title, status, detail: detail.into(), hint: None, retry_after: None, parameter: None }
     }
 

@@ -62,7 +62,7 @@ pub enum Erased {
 }
 
 /// All namespaces, and how an erasure reaches each. A new one fails a test until it stands here.
-pub const NAMESPACES: [(&str, Erased); 10] = [
+pub const NAMESPACES: [(&str, Erased); 12] = [
     (WORDS, Erased::WithScope),
     ("serve.token", Erased::HoldsNoWords),
     ("serve.answer", Erased::HoldsNoWords),
@@ -73,6 +73,8 @@ pub const NAMESPACES: [(&str, Erased); 10] = [
     ("serve.workers", Erased::HoldsNoWords),
     ("segue.move", Erased::HoldsNoWords),
     ("segue.copied", Erased::HoldsNoWords),
+    ("memory-file", Erased::HoldsNoWords),
+    ("import.repository", Erased::HoldsNoWords),
 ];
 
 /// How many values are read at a time.

@@ -3,9 +3,10 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
 
-use segue_core::decide::Command;
+use segue_core::decide::{Command, TaskCommand, TaskVerb};
 use segue_core::entry::Seq;
 use segue_core::session::{Number, Title};
+use segue_core::task::identity::Description;
 use segue_store::conformance::{World, folder};
 use segue_store::encryption::{MasterKey, MasterKeys, Status};
 use segue_store::files::Files;
@@ -111,6 +112,36 @@ async fn no_word_is_in_any_file_and_all_of_it_comes_back() {
         read_all(&store).await;
         let status = store.encryption().unwrap().status().await.unwrap();
         assert_eq!(status, Status::On { master: keys(&[1]).first().id(), data_keys: 1 });
+    }
+}
+
+/// What a scope keeps besides its sessions is in a projection, row by row, and in an encrypted database none of them is plain.
+#[tokio::test]
+async fn no_row_of_the_tasks_is_plain() {
+    for given in [None, Some(keys(&[1]))] {
+        let place = folder();
+        let store = In::Sqlite.open(place.path(), given.as_ref()).unwrap();
+        let mut world = World::new(Arc::clone(&store));
+        world.say("hello").await;
+        let description = Some(Description::new("build it").unwrap());
+        let verb = TaskVerb::Start { description, message: None, cut: None };
+        world.run(&Command::Task(TaskCommand { session: None, verb })).await.unwrap();
+        let state = world.state().await;
+        let task = serde_json::to_string(state.extras.tasks.get(&Number(1)).unwrap()).unwrap();
+        // Without a key it is found, so the test finds what it looks for.
+        assert_eq!(holding(place.path(), &task).is_empty(), given.is_some(), "{task}");
+        drop((world, store));
+        let store = In::Sqlite.open(place.path(), given.as_ref()).unwrap();
+        let world = World::new(Arc::clone(&store));
+        assert_eq!(world.state().await, state);
+        assert_eq!(store.audit(None).await.unwrap(), Vec::<String>::new());
+        world.verify().await;
+        drop((world, store));
+        #[allow(clippy::disallowed_methods, reason = "the test looks at what the store has made")]
+        let db = rusqlite::Connection::open(place.path().join("segue.db")).unwrap();
+        let sql = "SELECT DISTINCT typeof(value) FROM extras_rows";
+        let kind: String = db.query_row(sql, [], |row| row.get(0)).unwrap();
+        assert_eq!(kind, if given.is_some() { "blob" } else { "text" });
     }
 }
 

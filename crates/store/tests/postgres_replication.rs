@@ -15,6 +15,7 @@ use segue_testing::pooler::{Pooler, StartupOptions};
 use segue_testing::postgres::{Cluster, Durability, or_skipped};
 use std::pin::Pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// A server whose commits wait for a standby for ever, and a scope in it.
 struct Alone {
@@ -231,6 +232,53 @@ async fn n3_a_value_that_no_standby_has_is_not_acknowledged() {
                 assert!(!again.is_finished(), "{name}");
                 alone.release().await;
                 assert_eq!(again.await.unwrap().unwrap(), found, "{name}");
+            }
+        })
+        .await;
+}
+
+/// What else is written by one statement.
+async fn written(store: Arc<dyn Store>, what: &str, key: &str) -> Result<(), Error> {
+    let value = Value::new(key, "x");
+    match what {
+        "put" => store.put_value("tokens", value).await,
+        "insert" => store.insert_value("tokens", value, Timestamp::UNIX_EPOCH).await.map(drop),
+        "delete" => store.delete_value("tokens", key).await.map(drop),
+        "keep" => {
+            let scope = "agent:main:cli:direct:me".parse().unwrap();
+            store.keep_ids(&scope, vec![(MessageId(key.to_owned()), Seq(1))]).await
+        }
+        "lease" => store.lease(key, "me", Duration::from_secs(60), Timestamp::UNIX_EPOCH).await.map(drop),
+        _ => unreachable!("{what}"),
+    }
+}
+
+/// A wait for a standby that is cancelled acknowledges no value either, in a database that is set to hide warnings.
+#[tokio::test]
+async fn n3_a_value_whose_wait_is_cancelled_is_not_acknowledged() {
+    let Some(alone) = Alone::new().await else { return };
+    alone.release().await;
+    let hide = format!("ALTER DATABASE {} SET client_min_messages = 'error'", alone.name);
+    alone.cluster.psql("postgres", &hide).unwrap();
+    let local = tokio::task::LocalSet::new();
+    local
+        .run_until(async {
+            let cancel = "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'";
+            for (settings, key) in [("", "prepared"), ("?statements=unnamed", "unnamed")] {
+                let store = alone.open(settings);
+                written(Arc::clone(&store), "put", &format!("delete {key}")).await.unwrap();
+                for what in ["put", "insert", "delete", "keep", "lease"] {
+                    let key = format!("{what} {key}");
+                    alone.wait_for_standby().await;
+                    let of = key.clone();
+                    let lost = spawned(&store, async move |store| written(store, what, &of).await);
+                    alone.waiting(1).await;
+                    alone.cluster.psql("postgres", cancel).unwrap();
+                    let lost = lost.await.unwrap();
+                    assert!(lost.is_err(), "{key}: it is told as done");
+                    alone.release().await;
+                    written(Arc::clone(&store), what, &key).await.unwrap();
+                }
             }
         })
         .await;

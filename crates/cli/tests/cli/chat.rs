@@ -24,10 +24,10 @@ fn a_chat_says_what_it_decided() {
     let chat = ["chat", "--scope", "agent:main:cli:direct:me", "--store", "memory:", "--explain"];
     let out = world.run_with(&chat, said.as_bytes()).expect_code(0).seen();
     for part in [
-        "  continue in #1 (100 % sure). It is the first message here.\n",
+        "  It went on in #1 (100 % sure). It is the first message here.\n",
         "  A model would be given 1 message of #1, 1 token.\n",
-        "  New session #2, as you asked. /undo goes back to #1 \"hello\".\n",
-        "  new in #2 (cause intent, 100 % sure). ",
+        "  New session #2, as you asked. /undo goes back to #1.\n",
+        "  It started #2 (100 % sure). You asked for it ",
         "Did you mean /new?\n",
         "  A model would be given 1 message of #3, 6 tokens.\n",
     ] {
@@ -41,7 +41,7 @@ fn r14_a_question_is_answered_by_its_number() {
     let world = World::new();
     world.file("segue.toml", super::chat_model::ASKS);
     for (answer, told, given) in [
-        ("1", "  Going on in #1.\n", "  A model would be given 4 messages of #1, "),
+        ("1", "  Continuing in #1.\n", "  A model would be given 4 messages of #1, "),
         (
             "2",
             "  New session #2, with your message. /undo goes back to #1 \"My Python script\n",

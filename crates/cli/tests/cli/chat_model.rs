@@ -40,7 +40,7 @@ fn a_reply_is_streamed_and_kept() {
         Endpoint::new(vec![Reply::Says(&["Hel", "lo ", "there."]), Reply::Says(&["Fine.\n", "\nYou?"])]);
     let ran = chat(&world, model.url(), &[], "hello\nhow are you?\n/status\n").expect_code(0);
     assert!(
-        ran.out.starts_with("  Hello there.\n  Fine.\n\n  You?\n  Session #1: hello\n"),
+        ran.out.starts_with("  Hello there.\n  Fine.\n\n  You?\n  Session #1: (untitled)\n"),
         "{}",
         ran.seen()
     );
@@ -206,7 +206,7 @@ fn x5_nobody_listens() {
         "error: tiny did not answer: the endpoint cannot be reached; is it running, and is its address right? \
          (/retry asks again)\n"
     );
-    assert_eq!(ran.out, "  * #1  one (2 messages, just now)\n");
+    assert_eq!(ran.out, "  * #1  (untitled) (2 messages, just now)\n");
 }
 
 /// R-14: nothing is answered until the question is; then the held message is, where the answer put it.
@@ -383,7 +383,7 @@ fn l9_the_model_of_the_session_answers() {
     let said = "hello\n/model fast\nand now?\n/new\n";
     let ran = world.run_with(&args, said.as_bytes()).expect_code(0);
     assert!(
-        ran.out.contains("  fast (tiny, thinking low, verbosity high) answers in #1 now.\n"),
+        ran.out.contains("  fast (tiny, thinking low, verbosity high) now answers in #1.\n"),
         "{}",
         ran.seen()
     );

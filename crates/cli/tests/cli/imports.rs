@@ -206,6 +206,32 @@ fn x12_a_worktree_belongs_to_its_repository() {
     assert!(keys.iter().all(|key| key.ends_with("-shop") || key.ends_with("-shop-gone")), "{keys:?}");
 }
 
+/// What was taken over from a worktree stays where it is when the worktree is gone: nothing is taken twice, and what is new
+/// comes to it.
+#[test]
+fn x12_a_worktree_that_is_gone_is_its_repository_s() {
+    let world = World::new().variable("SEGUE_STORE_URL", "sqlite:log.db");
+    world.file("shop/.git/HEAD", "ref: refs/heads/main\n");
+    let main = world.path("shop").canonicalize().unwrap();
+    world.file("shop-fix/.git", format!("gitdir: {}/.git/worktrees/shop-fix\n", main.display()));
+    let line = |uuid: &str| {
+        json!({
+            "parentUuid": null, "sessionId": "s", "cwd": main.with_file_name("shop-fix"), "type": "user", "uuid": uuid,
+            "timestamp": "2026-03-01T10:00:00Z", "message": { "role": "user", "content": uuid },
+        })
+    };
+    let import = |lines: &[Value]| {
+        world.file("talk.jsonl", lines.iter().map(|line| format!("{line}\n")).collect::<String>());
+        world.run(&["import", "talk.jsonl", "--json"]).expect_code(0).json()
+    };
+    assert_eq!(import(&[line("u1")])["taken"], 1);
+    std::fs::remove_dir_all(world.path("shop-fix")).unwrap();
+    let again = import(&[line("u1")]);
+    assert_eq!((&again["taken"], &again["known"]), (&json!(0), &json!(1)), "a second import changes nothing");
+    let other = import(&[line("u2")]);
+    assert!(other["session"].as_str().unwrap().contains("-shop#"), "{other}");
+}
+
 /// Who imports into a chat goes on where they were.
 #[test]
 fn x12_an_import_leaves_the_chat_where_it_was() {

@@ -138,7 +138,9 @@ fn is_the_same(world: &World, from: &str, to: &str) {
 /// Somebody talks all the while: each run catches up, says whether it did, and after the last one the copy is complete.
 #[test]
 fn a_source_that_is_written_meanwhile_is_caught_up_with() {
-    for from in places([(DURABLE[0], ""), (DURABLE[1], "")]) {
+    // A folder is used by one program at a time.
+    for from in places([(DURABLE[0], ""), (DURABLE[1], "")]).into_iter().filter(|from| from.url != DURABLE[1])
+    {
         let world = many(&from.url);
         let (from_url, to_url) = (from.url.as_str(), "sqlite:to/copy.db");
         let mut talking = world

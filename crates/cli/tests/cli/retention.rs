@@ -42,12 +42,12 @@ fn x1_retention_from_end_to_end() {
         let chat = world.run_with(&["chat", "--scope", ME, "--json"], b"How far is it?\n").expect_code(0);
         let told: serde_json::Value = serde_json::from_str(chat.out.lines().next().unwrap()).unwrap();
         let notice = told["notice"].as_str().unwrap();
-        assert!(notice.contains("2 old sessions will go from"), "{notice}");
+        assert!(notice.contains("2 old sessions will be deleted from"), "{notice}");
         let kept = world.run(&["sessions", "keep", ME]).expect_code(0).out;
         let off = "`segue sessions keep KEY --off`";
         assert_eq!(
             kept,
-            format!("#1 \"I'm allergic to nuts\" is kept, whatever its age. {off} lets it go.\n")
+            format!("#1 \"I'm allergic to nuts\" is kept, however old it gets. {off} undoes that.\n")
         );
 
         let gone = world.run(&["retention", "work", "--json"]).expect_code(0).json();

@@ -30,7 +30,8 @@ pub(super) fn end(mut builder: DecisionBuilder<'_>) -> Result<Decided, Refusal> 
     Ok(builder.close_quietly(session, at))
 }
 
-/// Finds the session that was latest before the one that an import has opened, if nothing has happened since.
+/// Finds the session that was latest before the one that an import has opened, if no boundary was made since. Whether somebody
+/// has talked there meanwhile stands in the log, and who ends an import looks first.
 pub fn before_import(state: &State) -> Option<Number> {
     let latest = state.latest()?;
     let is_imported = state.live(latest)?.origin == Origin::Import;

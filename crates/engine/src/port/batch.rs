@@ -1,6 +1,7 @@
 //! Many messages of an import in one commit: with a commit each, thousands of them take minutes where syncs are slow.
 
 use super::Taken;
+use super::importing::holds_a_message;
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::turn::effects::Purge;
@@ -44,7 +45,7 @@ impl Engine {
     ) -> Result<usize, Error> {
         let mut entered = self.scopes.enter(scope).await;
         let mut prior = entered.state(self.store.as_ref()).await?;
-        if prior.latest() != Some(session) {
+        if prior.latest() != Some(session) || holds_a_message(&prior) {
             return Ok(0);
         }
         let (mut appends, mut decisions) = (Vec::new(), Vec::new());

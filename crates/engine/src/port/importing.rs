@@ -9,12 +9,14 @@ use crate::outcome::{Delivery, Outcome};
 use crate::pins::Repin;
 use crate::request::{Pick, Request};
 use segue_core::Timestamp;
-use segue_core::decide::before_import;
+use segue_core::digest::Digest;
 use segue_core::entry::{Body, Seq};
 use segue_core::message::{Message, MessageId, Role};
-use segue_core::pins::Capture;
+use segue_core::pins::{Capture, Pins};
+use segue_core::policy::QuestionMode;
 use segue_core::scope;
 use segue_core::session::{Number, Origin, Title};
+use segue_core::state::State;
 use std::collections::VecDeque;
 
 /// How many messages of one id there can be: a conversation that was deleted and imported again, and other words under the
@@ -27,6 +29,8 @@ pub struct Importing {
     scope: scope::Key,
     imported: Imported,
     last_known: Option<Seq>,
+    /// Whether some of what was known was erased.
+    has_erased: bool,
     ids: Option<Ids>,
     /// The last stamp that was believed.
     believed_at: Option<Timestamp>,
@@ -42,8 +46,8 @@ enum Ids {
 
 /// What is known here about a message.
 enum Known {
-    /// It is here.
-    Here(Seq),
+    /// It is here, or was erased here.
+    Here { seq: Seq, is_erased: bool },
     /// It is not, and would have this id.
     Not { id: MessageId, before: Before },
 }
@@ -63,7 +67,7 @@ impl Importing {
     /// Begins to take a conversation over.
     pub fn new(scope: scope::Key) -> Self {
         let imported = Imported { session: None, taken: 0, known: 0, back: 0 };
-        Self { scope, imported, last_known: None, ids: None, believed_at: None }
+        Self { scope, imported, last_known: None, has_erased: false, ids: None, believed_at: None }
     }
 
     /// The scope that it goes to.
@@ -119,9 +123,10 @@ impl Engine {
             let mut before = Before::Unused;
             if let Some(id) = taken.message.message_id.take() {
                 match self.find_imported(&scope, id, &taken).await? {
-                    Known::Here(seq) => {
+                    Known::Here { seq, is_erased } => {
                         imported.known += 1;
                         importing.last_known = Some(seq);
+                        importing.has_erased |= is_erased;
                         continue;
                     }
                     Known::Not { id, before: used } => {
@@ -136,10 +141,12 @@ impl Engine {
                 Some(session) => session.number,
                 None => self.home(&scope, importing.last_known, time).await?,
             };
-            let latest = self.find_state(&scope).await?.and_then(|state| state.latest());
+            let state = self.find_state(&scope).await?;
+            let latest = state.as_ref().and_then(|state| state.latest());
             let request = match home {
                 // An import that was cut off goes on where it began, which need not be latest any more.
                 session if latest != Some(session) => Request::Reply(role, message, session),
+                _ if state.is_some_and(|state| holds_a_message(&state)) => return Err(in_the_way(&scope)),
                 _ => Request::Keep(role, message),
             };
             let outcome: Outcome = self.request(&scope, time, &request).await?;
@@ -173,36 +180,43 @@ impl Engine {
         title: Option<Title>,
         pins: Option<Box<Capture>>,
     ) -> Result<Imported, Error> {
-        let Importing { scope, imported, .. } = importing;
-        // Where a part had been there before, the session has its pins already.
-        if let (Some(session), Some(pins), 0) = (&imported.session, pins, imported.known) {
-            let pin = Request::Pin(Pick::Numbered(session.number), Repin::All(pins));
-            let at = self.state(&scope).await?.clock;
-            self.request(&scope, at, &pin).await?;
+        let Importing { scope, imported, last_known, has_erased, .. } = importing;
+        let own = match (&imported.session, last_known) {
+            (Some(session), _) => Some(session.number),
+            // An import may have been cut off behind its last message.
+            (None, Some(seq)) => self.imported_with(&scope, seq).await?,
+            (None, None) => None,
+        };
+        let Some(own) = own else { return Ok(imported) };
+        let state = self.state(&scope).await?;
+        let session = state.live(own);
+        // Where the import had ended before, the session has its pins already. What was erased does not come back with them.
+        if let (Some(session), Some(pins), false) = (session, pins, has_erased)
+            && (imported.known == 0 || lacks(&session.pins, &pins) && self.is_unfinished(&state, own).await?)
+        {
+            let pin = Request::Pin(Pick::Numbered(own), Repin::All(pins));
+            self.request(&scope, state.clock, &pin).await?;
         }
-        if let (Some(session), Some(title)) = (&imported.session, title) {
-            let state = self.state(&scope).await?;
-            // A file that has grown is called what it was called; a person may have renamed the session since.
-            if state.live(session.number).is_some_and(|session| session.title.is_none()) {
-                let rename = Request::Rename(Pick::Numbered(session.number), title);
-                self.request(&scope, state.clock, &rename).await?;
-            }
+        // A file that has grown is called what it was called; a person may have renamed the session since. A title goes with
+        // any message of its session.
+        if let (Some(title), false) = (title, has_erased)
+            && session.is_some_and(|session| session.title.is_none())
+        {
+            let rename = Request::Rename(Pick::Numbered(own), title);
+            self.request(&scope, state.clock, &rename).await?;
         }
-        self.end_import(&scope, &imported).await?;
+        if state.latest() == Some(own) {
+            self.go_back(&scope).await?;
+        }
         Ok(imported)
     }
 
-    /// Makes the session latest again that was so before the import. Where nobody has talked here yet, what was taken over
-    /// last stays.
-    async fn end_import(&self, scope: &scope::Key, imported: &Imported) -> Result<(), Error> {
-        let Some(state) = self.find_state(scope).await? else { return Ok(()) };
-        let is_latest = imported.session.as_ref().is_some_and(|own| Some(own.number) == state.latest());
-        let Some(former) = before_import(&state).filter(|_| is_latest) else { return Ok(()) };
-        let is_own = state.live(former).is_some_and(|session| session.origin != Origin::Import);
-        if is_own || self.last_turned(&state, former).await?.is_some() {
-            self.request(scope, state.clock, &Request::EndImport).await?;
-        }
-        Ok(())
+    /// Tells whether an import may still be under way, or was cut off: nobody has talked in its session, which is latest.
+    async fn is_unfinished(&self, state: &State, own: Number) -> Result<bool, Error> {
+        let is_new = state.live(own).is_some_and(|session| {
+            session.origin == Origin::Import && session.pins.reloads == 0 && state.latest() == Some(own)
+        });
+        Ok(is_new && self.last_turned(state, own).await?.is_none())
     }
 
     /// Finds out whether an earlier version has taken a conversation over, by an answer in it: answers are no session's
@@ -234,7 +248,10 @@ impl Engine {
                 Some(Ok(Body::Message(role, held))) if role != taken.role || !says(&held, taken) => {
                     if before == Before::Deleted { before } else { Before::OtherWords }
                 }
-                Some(_) => return Ok(Known::Here(seq)),
+                Some(held) => {
+                    let is_erased = matches!(held, Ok(Body::Gone(_)));
+                    return Ok(Known::Here { seq, is_erased });
+                }
             };
             named = MessageId(format!("{}~{time}", id.0));
         }
@@ -261,16 +278,56 @@ impl Engine {
         last_known: Option<Seq>,
         at: Timestamp,
     ) -> Result<Number, Error> {
-        // The first session of a scope is an imported one too: the backlog never deletes it.
-        if let Some(state) = self.find_state(scope).await?
-            && let Some(seq) = last_known
-            && let Some(record) = self.store.get(scope, seq).await?
-            && let Some((number, _)) = state.all().find(|(n, _)| state.view(*n).hold(record.segment, seq))
+        if let Some(seq) = last_known
+            && let Some((number, _)) = self.holder(scope, seq).await?
         {
             return Ok(number);
         }
+        // One that was opened before this one, by the same file say, must not stand between it and the person's.
+        self.go_back(scope).await?;
+        if self.find_state(scope).await?.is_some_and(|state| holds_a_message(&state)) {
+            return Err(in_the_way(scope));
+        }
+        // The first session of a scope is an imported one too: the backlog never deletes it.
         Ok(self.request(scope, at, &Request::OpenImported).await?.session)
     }
+
+    /// Finds the session that holds a message.
+    async fn holder(&self, scope: &scope::Key, seq: Seq) -> Result<Option<(Number, Origin)>, Error> {
+        let Some(state) = self.find_state(scope).await? else { return Ok(None) };
+        let Some(record) = self.store.get(scope, seq).await? else { return Ok(None) };
+        let found = state.all().find(|(number, _)| state.view(*number).hold(record.segment, seq));
+        Ok(found.map(|(number, session)| (number, session.origin)))
+    }
+
+    /// Finds the session that holds a message, if an import has opened it.
+    async fn imported_with(&self, scope: &scope::Key, seq: Seq) -> Result<Option<Number>, Error> {
+        let holder = self.holder(scope, seq).await?;
+        Ok(holder.filter(|(_, origin)| *origin == Origin::Import).map(|(number, _)| number))
+    }
+}
+
+/// Tells whether a message waits for the answer to a question. Whatever comes behind it would take it for answered.
+pub(super) fn holds_a_message(state: &State) -> bool {
+    state.extras.question.as_ref().is_some_and(|question| question.manner == QuestionMode::Hold)
+}
+
+fn in_the_way(scope: &scope::Key) -> Error {
+    let why = "a question holds a message there; answer it, and import again";
+    Error::Store(segue_store::Error::unavailable(scope.as_str(), why))
+}
+
+/// Tells whether a session is pinned to something else.
+fn lacks(pins: &Pins, wanted: &Capture) -> bool {
+    let hash = |text: &String| Digest::of_body(text.as_bytes());
+    let agent = pins.agent.as_ref().map(|agent| (&agent.name, agent.instructions.map(|held| held.hash)));
+    let wanted_agent = wanted.agent.as_ref();
+    agent != wanted_agent.map(|agent| (&agent.name, agent.instructions.as_ref().map(hash)))
+        || pins.skills.as_ref().map(|skills| skills.version)
+            != wanted.skills.as_ref().map(|skills| skills.version)
+        || pins.persona.as_ref().map(|persona| persona.version)
+            != wanted.persona.as_ref().map(|persona| persona.version)
+        || pins.model != wanted.model
 }
 
 /// Tells whether what is held of a message is what it says: all of it, or the rest behind a beginning.

@@ -21,6 +21,7 @@ mod own;
 mod picoclaw;
 mod reading;
 mod transcript;
+mod way_back;
 pub mod writing;
 
 pub use account::Account;

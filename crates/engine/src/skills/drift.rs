@@ -60,7 +60,7 @@ impl fmt::Display for Drift {
             Self::Removed { skill } => (skill, "is gone"),
             Self::Changed { skill, .. } => (skill, "changed on disk"),
         };
-        write!(f, "skill {skill} {what} since this session began; /reload_skills takes it in")
+        write!(f, "skill {skill} {what} since this session began; /reload_skills uses it as it is now")
     }
 }
 

@@ -20,6 +20,7 @@ use std::fs::File;
 use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 use std::{fmt, fs};
+use tokio::sync::Mutex;
 
 const NAME: &str = "MEMORY.md";
 const WRITTEN: &str = ".segue-written.json";
@@ -30,6 +31,9 @@ const HEAD: &str = "# Memory\n\nWhat people said in conversations that are over,
 /// crash between the two leaves no line behind.
 const NOTES: &str = "memory-file";
 
+/// Who waits for the file's lock waits on a thread, and who holds it needs one. So only one of a program waits.
+static WAITING: Mutex<()> = Mutex::const_new(());
+
 /// How many notes are read at a time.
 const NOTES_AT_ONCE: usize = 100;
 
@@ -37,9 +41,19 @@ impl Engine {
     /// Writes what is remembered of a scope to `MEMORY.md`, if the configuration names a folder for it.
     pub async fn write_memory_file(&self, scope: &scope::Key) -> Result<(), Error> {
         let Some(file) = self.memory_file() else { return Ok(()) };
-        let (key, memories) = (scope.clone(), self.memories(scope).await?);
-        let added = away(move || file.add(&key, &memories)).await;
-        added.unwrap_or_else(|| Err(stopped()))?;
+        if memory::kept(&*self.state(scope).await?).next().is_some() {
+            let _first = WAITING.lock().await;
+            let place = file.clone();
+            let lock = away(move || place.begin()).await.unwrap_or_else(|| Err(stopped()))?;
+            // They are read behind the lock: who erases one of them later looks into the file behind it, too.
+            let (key, memories) = (scope.clone(), self.memories(scope).await?);
+            let added = away(move || {
+                let added = file.add(&key, &memories);
+                drop(lock);
+                added
+            });
+            added.await.unwrap_or_else(|| Err(stopped()))?;
+        }
         // What was erased while the lines were written.
         match self.forget_in_memory_file(&*self.state(scope).await?).await {
             true => Ok(()),
@@ -58,7 +72,7 @@ impl Engine {
     pub(crate) async fn forget_in_memory_file(&self, state: &State) -> bool {
         let Some(file) = self.memory_file() else { return true };
         let note = file.note(&state.scope, state.head);
-        if !file.forget(state.scope.clone(), remembered(Some(state))).await {
+        if !file.forget(state.scope.clone(), Remembered::of(Some(state))).await {
             return false;
         }
         self.delete_note(&note).await;
@@ -104,7 +118,7 @@ impl Engine {
         if state.as_ref().is_some_and(|state| state.head.0 < head) {
             return true;
         }
-        let is_gone = file.forget(scope, remembered(state.as_deref())).await;
+        let is_gone = file.forget(scope, Remembered::of(state.as_deref())).await;
         if is_gone {
             self.delete_note(&note.key).await;
         }
@@ -123,8 +137,23 @@ impl Engine {
     }
 }
 
-fn remembered(state: Option<&State>) -> BTreeSet<Seq> {
-    state.into_iter().flat_map(memory::kept).map(|memory| memory.entry).collect()
+/// What is remembered of a scope as of an entry. Of what came behind that it knows nothing.
+#[derive(Debug)]
+struct Remembered {
+    entries: BTreeSet<Seq>,
+    head: Seq,
+}
+
+impl Remembered {
+    /// Of a scope that is gone nothing is.
+    fn of(state: Option<&State>) -> Self {
+        let entries = state.into_iter().flat_map(memory::kept).map(|memory| memory.entry).collect();
+        Self { entries, head: state.map_or(Seq(u64::MAX), |state| state.head) }
+    }
+
+    fn is_gone(&self, entry: Seq) -> bool {
+        entry <= self.head && !self.entries.contains(&entry)
+    }
 }
 
 fn stopped() -> Error {
@@ -151,21 +180,28 @@ impl MemoryFile {
         format!("{}{}/{head}", self.notes(), Digest::of_body(scope.as_str().as_bytes()))
     }
 
-    /// Holds the lock while something is done.
-    fn alone<T>(&self, work: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
+    /// Waits for the lock. It is given back when the file is closed.
+    fn lock(&self) -> Result<File, Error> {
         let path = self.dir.join(LOCK);
         let lock = private::options().write(true).create(true).truncate(false).open(&path);
         let lock = lock.map_err(|error| trouble(&path, &error))?;
-        // It is given back when the file is closed. Some file systems have none.
         match lock.lock() {
+            // Some file systems have none.
             Err(error) if error.kind() != ErrorKind::Unsupported => Err(trouble(&path, &error)),
-            _ => work(),
+            _ => Ok(lock),
         }
     }
 
+    /// Makes the folder, and waits for the lock.
+    fn begin(&self) -> Result<File, Error> {
+        private::create_dir_all(&self.dir).map_err(|error| trouble(&self.dir, &error))?;
+        self.lock()
+    }
+
     /// Takes out the lines of what is not remembered any more. Returns whether nothing of it is left.
-    async fn forget(&self, scope: scope::Key, known: BTreeSet<Seq>) -> bool {
+    async fn forget(&self, scope: scope::Key, known: Remembered) -> bool {
         let file = self.clone();
+        let _first = WAITING.lock().await;
         match away(move || file.reconcile(&scope, &known)).await {
             Some(Ok(())) => true,
             Some(Err(error)) => {
@@ -176,16 +212,8 @@ impl MemoryFile {
         }
     }
 
-    /// Adds what was not written before.
+    /// Adds what was not written before, behind the lock.
     fn add(&self, scope: &scope::Key, memories: &[Memory]) -> Result<(), Error> {
-        if memories.is_empty() {
-            return Ok(());
-        }
-        private::create_dir_all(&self.dir).map_err(|error| trouble(&self.dir, &error))?;
-        self.alone(|| self.add_alone(scope, memories))
-    }
-
-    fn add_alone(&self, scope: &scope::Key, memories: &[Memory]) -> Result<(), Error> {
         let mut written = self.written()?;
         let through = written.get(scope.as_str()).copied().unwrap_or(Seq::ZERO);
         let new: Vec<&Memory> = memories.iter().filter(|memory| memory.entry > through).collect();
@@ -201,24 +229,23 @@ impl MemoryFile {
 
     /// Takes out the lines of what is not remembered any more, edited or not: what was erased must not live on here, nor in
     /// what a crash left of a change.
-    fn reconcile(&self, scope: &scope::Key, known: &BTreeSet<Seq>) -> Result<(), Error> {
-        let path = self.path();
-        let is_done = |kept: &Option<Vec<u8>>| kept.is_none() && !staged(&path).exists();
-        if is_done(&self.kept(scope, known)?) {
+    fn reconcile(&self, scope: &scope::Key, known: &Remembered) -> Result<(), Error> {
+        // Whoever makes the folder reads behind the lock what is remembered.
+        if matches!(self.dir.try_exists(), Ok(false)) {
             return Ok(());
         }
-        self.alone(|| {
-            remove(&staged(&path))?;
-            match self.kept(scope, known)? {
-                Some(kept) => replace(&path, &kept),
-                None => Ok(()),
-            }
-        })
+        let _lock = self.lock()?;
+        let path = self.path();
+        remove(&staged(&path))?;
+        match self.kept(scope, known)? {
+            Some(kept) => replace(&path, &kept),
+            None => Ok(()),
+        }
     }
 
     /// Returns the file without the lines of what is not remembered any more; nothing if there are none. People may have
     /// written anything into it.
-    fn kept(&self, scope: &scope::Key, known: &BTreeSet<Seq>) -> Result<Option<Vec<u8>>, Error> {
+    fn kept(&self, scope: &scope::Key, known: &Remembered) -> Result<Option<Vec<u8>>, Error> {
         let path = self.path();
         let bytes = match fs::read(&path) {
             Ok(bytes) => bytes,
@@ -231,7 +258,7 @@ impl MemoryFile {
             if let Some(section) = text.strip_prefix("## ") {
                 is_inside = section.trim_end() == scope.as_str();
             }
-            if !is_inside || mark(&text).is_none_or(|entry| known.contains(&entry)) {
+            if !is_inside || !mark(&text).is_some_and(|entry| known.is_gone(entry)) {
                 kept.extend_from_slice(line);
             }
         }
@@ -376,6 +403,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let file = MemoryFile { dir: dir.path().join("memory") };
         let scope = "agent:main:cli:direct:me".parse().unwrap();
+        file.begin().unwrap();
         let (one, two, three) =
             (memory(5, "I live in Graz."), memory(6, "My dog is Rex."), memory(9, "I have a boat."));
         file.add(&scope, &[one.clone(), two.clone()]).unwrap();
@@ -395,11 +423,36 @@ mod tests {
         );
         assert!(text.ends_with("## another\n\n- theirs\n"), "{text}");
         // What is forgotten or erased goes whoever edited it; what people wrote themselves stays.
-        file.reconcile(&scope, &BTreeSet::from([one.entry])).unwrap();
+        let known = |entries: &[Seq], head: u64| Remembered {
+            entries: entries.iter().copied().collect(),
+            head: Seq(head),
+        };
+        file.reconcile(&scope, &known(&[one.entry], 9)).unwrap();
         let text = fs::read_to_string(file.path()).unwrap();
         assert!(!text.contains("boat") && text.contains("Lives in Graz, Austria"), "{text}");
-        file.reconcile(&scope, &BTreeSet::new()).unwrap();
+        file.reconcile(&scope, &known(&[], 9)).unwrap();
         let text = fs::read_to_string(file.path()).unwrap();
         assert!(!text.contains("Graz") && text.contains("- mine") && text.contains("- theirs"), "{text}");
+    }
+
+    /// Who erases knows what is remembered as of its own entry. What somebody else has written since stays: it would never
+    /// be written again.
+    #[test]
+    fn p11_a_line_of_what_came_later_stays() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = MemoryFile { dir: dir.path().join("memory") };
+        let scope = "agent:main:cli:direct:me".parse().unwrap();
+        file.begin().unwrap();
+        file.add(&scope, &[memory(5, "I live in Graz."), memory(51, "I have a boat.")]).unwrap();
+        file.reconcile(&scope, &Remembered { entries: BTreeSet::new(), head: Seq(50) }).unwrap();
+        let text = fs::read_to_string(file.path()).unwrap();
+        assert!(!text.contains("Graz") && text.contains("boat"), "{text}");
+    }
+
+    /// X-17: what is kept beside the log is known to whoever copies and erases it.
+    #[test]
+    fn x17_the_notes_are_a_namespace_that_is_known() {
+        use segue_store::values::{Erased, NAMESPACES};
+        assert!(NAMESPACES.contains(&(NOTES, Erased::HoldsNoWords)));
     }
 }

@@ -88,7 +88,7 @@ async fn p11_what_was_forgotten_stays_forgotten() {
     let nuts = nuts.iter().find(|memory| memory.text.contains("nuts")).unwrap().entry;
     assert_eq!(stage.engine.forget(&stage.scope, nuts).await.unwrap().reply, None);
     let again = stage.engine.forget(&stage.scope, nuts).await.unwrap();
-    assert!(again.reply.unwrap().contains("Nothing is remembered as"));
+    assert!(again.reply.unwrap().contains("There is no memory "));
     stage
         .play(
             "10:07 user: /undo

@@ -55,9 +55,9 @@ async fn x1_what_goes_by_itself_is_announced_first() {
         let said = stage.last().clone();
         assert_eq!(
             said.notice.as_deref().unwrap().lines().last().unwrap(),
-            "2 old sessions will go from 2026-04-18 on (not used for more than 30 d): \
+            "2 old sessions will be deleted from 2026-04-18 on (not used for more than 30 d): \
              #1 \"I'm allergic to nuts\", #2 \"How do I whiten grout?\". \
-             /session list shows what goes, /session keep N keeps it."
+             /session list shows them, /session keep N keeps one."
         );
         stage.play("41d 10:01 user: And by car?").await;
         assert_eq!(stage.last().also, None, "it is told once");
@@ -112,7 +112,7 @@ async fn x1_who_comes_back_late_has_as_long_to_object() {
     retain(&stage, day(40, 11)).await;
     stage.play("70d 10:00 user: How far is it by train?").await;
     let told = stage.last().notice.clone().unwrap();
-    assert!(told.contains("will go from 2026-05-17 on"), "{told}");
+    assert!(told.contains("will be deleted from 2026-05-17 on"), "{told}");
     assert_eq!(retain(&stage, day(70, 11)).await, (vec![], vec![], vec![]));
     stage.play("70d 12:00 user: /session keep 1").await;
     assert!(retain(&stage, day(77, 9)).await.0.is_empty());
@@ -166,7 +166,7 @@ async fn x1_what_is_used_or_kept_does_not_go() {
     stage.play("40d 12:00 user: /session keep 1").await;
     assert_eq!(
         stage.reply(),
-        "#1 \"I'm allergic to nuts\" is kept, whatever its age. /session keep N off lets it go."
+        "#1 \"I'm allergic to nuts\" is kept, however old it gets. /session keep N off undoes that."
     );
     stage
         .play(
@@ -251,9 +251,9 @@ async fn x1_what_goes_is_told_in_chinese() {
     let told = stage.last().notice.clone().unwrap();
     assert_eq!(
         told,
-        "2 个旧会话将从 2026-04-17 起清理（超过 30 天没有使用）：#1「I'm allergic to nuts」、\
+        "2 个旧会话将从 2026-04-17 起删除（超过 30 天没有使用）：#1「I'm allergic to nuts」、\
          #2「How do I whiten grout?」。输入 /session list 查看，/session keep N 可保留。"
     );
     stage.play("40d 12:01 user: /session list").await;
-    assert!(stage.reply().contains("后清理"), "{}", stage.reply());
+    assert!(stage.reply().contains("后删除"), "{}", stage.reply());
 }

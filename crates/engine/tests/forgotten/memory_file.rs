@@ -164,3 +164,33 @@ async fn x17_a_crash_before_the_file_is_written_is_made_good_at_the_next_opening
     drop(open(folder.path(), "").await);
     is_gone(folder.path());
 }
+
+/// Who writes the file may have read what is being erased and not have written it yet. Who erases waits for that, and looks
+/// into the file then.
+#[tokio::test(flavor = "multi_thread")]
+async fn x17_who_erases_looks_behind_whoever_is_writing() {
+    let folder = tempfile::tempdir().unwrap();
+    let engine = std::sync::Arc::new(filled(folder.path(), "").await);
+    let path = folder.path().join("memory/MEMORY.md");
+    let whole = fs::read_to_string(&path).unwrap();
+    let others: Vec<&str> = whole.lines().filter(|line| !line.contains("SECRETGRAZ")).collect();
+    fs::write(&path, others.join("\n") + "\n").unwrap();
+    let lock = fs::File::options().write(true).open(folder.path().join("memory/.segue-lock")).unwrap();
+    lock.lock().unwrap();
+    let head = engine.store().head(&scope()).await.unwrap();
+    let erasing = tokio::spawn({
+        let engine = std::sync::Arc::clone(&engine);
+        async move {
+            let request = Request::Delete(Pick::Numbered(Number(1)));
+            engine.request(&scope(), "2026-03-01T11:00:00Z".parse().unwrap(), &request).await.unwrap()
+        }
+    });
+    while engine.store().head(&scope()).await.unwrap() == head {
+        tokio::task::yield_now().await;
+    }
+    assert!(!erasing.is_finished());
+    fs::write(&path, &whole).unwrap();
+    drop(lock);
+    assert_eq!(erasing.await.unwrap().also, None);
+    is_gone(folder.path());
+}

@@ -16,7 +16,7 @@ async fn l2_a_broken_or_looping_skill_is_a_diagnostic_of_the_session() {
         "{reply}"
     );
     assert_eq!(reply.matches("it is a link that leads back to itself").count(), 2, "{reply}");
-    assert!(home.reply("/status").await.contains("! 3 of the skills had something wrong"));
+    assert!(home.reply("/status").await.contains("! 3 of the skills have a problem"));
 }
 
 #[tokio::test]

@@ -190,10 +190,10 @@ async fn l11_what_vanished_is_reported_and_nothing_is_switched() {
         home.restart("[models.main]\nbase_url = 'http://localhost:1/v1'\nmodel = 'qwen3'\n").await;
         let told = [
             "agent work is gone from the configuration; the session keeps it until /agent use NAME",
-            "skill tides is gone since this session began; /reload_skills takes it in",
-            "skill winds was added since this session began; /reload_skills takes it in",
-            "SOUL.md is gone since this session began; /reload_persona takes it in",
-            "AGENTS.md changed on disk since this session began; /reload_persona takes it in",
+            "skill tides is gone since this session began; /reload_skills uses it as it is now",
+            "skill winds was added since this session began; /reload_skills uses it as it is now",
+            "SOUL.md is gone since this session began; /reload_persona uses it as it is now",
+            "AGENTS.md changed on disk since this session began; /reload_persona uses it as it is now",
             "model fast is gone from the configuration; the session keeps it until /model NAME",
         ];
         assert_eq!(home.drift(1).await, told);

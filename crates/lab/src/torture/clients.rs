@@ -78,7 +78,8 @@ pub async fn talk<T: Target>(
         let mut operation = Operation {
             client,
             action,
-            id: format!("{scope}/{client}/{n}"),
+            // Without a colon: an id that has one is kept with a mark in front of it.
+            id: format!("{}/{client}/{n}", scope.replace(':', ".")),
             scope,
             text,
             invoked_us: target.now_us(),

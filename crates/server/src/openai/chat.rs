@@ -3,7 +3,8 @@
 use super::relay::{Relay, passed_on, through};
 use super::reply::Reply;
 use super::scope;
-use super::turn::{self, Asked, Next, Sends, Turn};
+use super::sends::Sends;
+use super::turn::{self, Asked, Next, Turn};
 use super::upstream::{Api, Upstream, whole};
 use super::{conversations, request_message, sse};
 use crate::app::App;
@@ -37,10 +38,16 @@ pub(crate) async fn create(
     let upstream = app.upstreams().find(fields.get("model").and_then(Value::as_str))?;
     let streams = fields.get("stream").and_then(Value::as_bool).unwrap_or(false);
     let asked_model = fields.get("model").and_then(Value::as_str).unwrap_or(&upstream.name).to_owned();
+    let mut sends = Sends::Unsaid;
     let place = match scope::explicit(&app, &caller, &headers, &fields)? {
         Some(place) => Some(place),
         None => match conversations::named(&app, &caller, &fields).await? {
-            Some(scope) => Some(scope.into()),
+            Some(named) => {
+                if named.is_kept {
+                    sends = Sends::InConversation;
+                }
+                Some(named.scope.into())
+            }
             None => scope::of_request(&app, &caller, &headers, &fields)?,
         },
     };
@@ -55,7 +62,7 @@ pub(crate) async fn create(
     let message_id = message_id(&headers, key)?;
     let said = request_message::of_chat(&messages)?;
     let usage = if streams { Usage::of_request(&mut fields) } else { Usage::Told };
-    let asked = Asked { place, said, sends: Sends::Unsaid, message_id, previous: None };
+    let asked = Asked { place, said, sends, message_id, previous: None };
     let turn = turn::begin(&app, &caller, asked).await?;
     // The message is kept by now: also an error tells where.
     let (marks, notices) = (turn.marks.clone(), app.serve().notices);

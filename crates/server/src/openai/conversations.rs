@@ -15,7 +15,6 @@ use axum::extract::State;
 use axum::{Extension, Json};
 use segue_core::entry::Seq;
 use segue_core::message::{Message, MessageId};
-use segue_core::notice::Notice;
 use segue_core::span::Spans;
 use segue_engine::history::StoredMessage;
 use segue_engine::{Request, Target};
@@ -47,8 +46,22 @@ impl Conversation {
             Ok(scope) => app.values.get(Space::Words, &label_key(&scope, id), app.engine.now()).await?,
             Err(_) => None,
         };
-        let metadata = label.or(self.metadata).unwrap_or_default();
+        let metadata = label.unwrap_or_default();
         Ok(json!({ "id": id, "object": "conversation", "created_at": self.created_at, "metadata": metadata }))
+    }
+
+    /// Moves what an earlier version wrote down here to where an erasure reaches it.
+    async fn without_words(mut self, app: &App, id: &str) -> Result<Self, Problem> {
+        let Some(metadata) = self.metadata.take() else { return Ok(self) };
+        if let Ok(scope) = self.scope.parse() {
+            let key = label_key(&scope, id);
+            let label: Option<Value> = app.values.get(Space::Words, &key, app.engine.now()).await?;
+            if label.is_none() {
+                app.values.put(Space::Words, &key, &metadata, None).await?;
+            }
+        }
+        app.values.put(Space::Conversation, id, &self, None).await?;
+        Ok(self)
     }
 }
 
@@ -67,21 +80,33 @@ pub(crate) struct NewItems {
     items: Vec<Value>,
 }
 
-/// Finds the scope of the conversation that a request names.
-pub(crate) async fn named(
-    app: &App,
-    caller: &Caller,
-    fields: &Value,
-) -> Result<Option<segue_core::scope::Key>, Problem> {
+/// The conversation that a request names.
+pub(crate) struct Named {
+    /// Its scope.
+    pub(crate) scope: segue_core::scope::Key,
+    /// Whether it was begun here, and may hold items that were put there.
+    pub(crate) is_kept: bool,
+}
+
+/// Reads the name of the conversation of a request.
+pub(crate) fn name(fields: &Value) -> Result<Option<&str>, Problem> {
     let Some(conversation) = fields.get("conversation").filter(|value| !value.is_null()) else {
         return Ok(None);
     };
-    let id = conversation.get("id").unwrap_or(conversation).as_str();
-    let id = id.ok_or_else(|| Problem::wrong("\"conversation\" is an id, or an object with one"))?;
+    let name = conversation.get("id").unwrap_or(conversation).as_str();
+    name.map(Some).ok_or_else(|| Problem::wrong("\"conversation\" is an id, or an object with one"))
+}
+
+/// Finds the conversation that a request names.
+pub(crate) async fn named(app: &App, caller: &Caller, fields: &Value) -> Result<Option<Named>, Problem> {
+    let Some(id) = name(fields)? else { return Ok(None) };
     match find(app, caller, id).await {
-        Ok((_, scope)) => Ok(Some(scope)),
+        Ok((_, scope)) => Ok(Some(Named { scope, is_kept: true })),
         // A name that is no id of ours is a scope of the client's choosing.
-        Err(_) if !id.starts_with("conv_") => scope::chosen(caller, id).map(Some),
+        Err(_) if !id.starts_with("conv_") => {
+            let scope = scope::chosen(caller, id)?;
+            Ok(Some(Named { scope, is_kept: false }))
+        }
         Err(problem) => Err(problem),
     }
 }
@@ -95,7 +120,7 @@ async fn find(
     let missing = || Problem::not_found(format!("there is no conversation {id:?}"));
     let found = found.filter(|found| caller.sees(&found.scope)).ok_or_else(missing)?;
     let scope = found.scope.parse().map_err(|_| missing())?;
-    Ok((found, scope))
+    Ok((found.without_words(app, id).await?, scope))
 }
 
 /// Begins a conversation.
@@ -120,7 +145,7 @@ pub(crate) async fn create(
     keep(&app, &caller, &scope, &items, key.as_ref()).await?;
     let known: Option<Conversation> = app.values.get(Space::Conversation, &id, now).await?;
     let conversation = match known {
-        Some(known) => known,
+        Some(known) => known.without_words(&app, &id).await?,
         None => {
             let (created_at, named) = (now.as_second(), scope.as_str().to_owned());
             let conversation = Conversation { scope: named, created_at, metadata: None };
@@ -146,7 +171,7 @@ pub(crate) async fn list(
     for listed in page.get_mut("data").and_then(Value::as_array_mut).into_iter().flatten() {
         let id = listed.get("id").and_then(Value::as_str).unwrap_or_default().to_owned();
         if let Some(conversation) = known.remove(&id) {
-            *listed = conversation.shown(&app, &id).await?;
+            *listed = conversation.without_words(&app, &id).await?.shown(&app, &id).await?;
         }
     }
     Ok(Json(page))
@@ -303,9 +328,9 @@ pub(crate) async fn delete_item(
         let hint = format!("DELETE /api/v1/scopes/{scope}/messages/{seq} erases all of it");
         return Err(Problem::refused(detail).hint(hint));
     }
-    let outcome = app.request(&scope, &Request::Erase(vec![*seq])).await?;
+    let erased = app.erase_message(&scope, *seq).await?;
     let mut shown = conversation.shown(&app, &id).await?;
     // Whether no byte of it is left in the store's files.
-    set(&mut shown, "finished", (outcome.also != Some(Notice::Unfinished)).into());
+    set(&mut shown, "finished", erased.finished.into());
     Ok(Json(shown))
 }

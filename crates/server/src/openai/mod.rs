@@ -13,6 +13,7 @@ mod reply;
 mod request_message;
 mod responses;
 mod scope;
+mod sends;
 mod sse;
 mod turn;
 pub(crate) mod upstream;
@@ -21,6 +22,7 @@ pub(crate) use reply::Reply;
 pub(crate) use responses::background::Background;
 
 use crate::app::App;
+use crate::idempotency::Tells;
 use crate::problem::Problem;
 use axum::Router;
 use axum::extract::Request;
@@ -64,8 +66,32 @@ pub(crate) fn in_their_shape(path: &str, response: Response) -> Response {
             // Where the message is, is told with an error too.
             let ours = response.headers().iter().filter(|(name, _)| name.as_str().starts_with("x-segue-"));
             shown.headers_mut().extend(ours.map(|(name, value)| (name.clone(), value.clone())));
+            // Those tell what was said, and who keeps the answer has to know it.
+            if let Some(tells) = response.extensions().get::<Tells>() {
+                shown.extensions_mut().insert(tells.clone());
+            }
             shown
         }
         None => response,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use axum::response::IntoResponse as _;
+    use segue_core::entry::Seq;
+
+    /// who keeps an error knows that its headers tell what was said.
+    #[test]
+    fn x17_an_error_in_their_shape_still_tells_of_its_scope() {
+        let scope: segue_core::scope::Key = "s".parse().unwrap();
+        let mut response = Problem::refused("no").into_response();
+        response.headers_mut().insert("x-segue-notice", "a title".parse().unwrap());
+        response.extensions_mut().insert(Tells::Scope(scope.clone(), Seq(7)));
+        let shown = in_their_shape("/v1/chat/completions", response);
+        assert!(shown.headers().contains_key("x-segue-notice"));
+        let tells = shown.extensions().get::<Tells>();
+        assert!(matches!(tells, Some(Tells::Scope(of, Seq(7))) if *of == scope), "{tells:?}");
     }
 }

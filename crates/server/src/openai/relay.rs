@@ -20,7 +20,7 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout_at};
 
 /// How many pieces wait for a slow client before the upstream has to.
 const PIECES_MAX: usize = 64;
@@ -158,6 +158,8 @@ pub(crate) struct Events {
     decoder: Decoder,
     waiting: std::collections::VecDeque<Event>,
     is_over: bool,
+    /// How long the rest is waited for, once the reply is whole.
+    rest_until: Option<Instant>,
 }
 
 impl Events {
@@ -168,16 +170,22 @@ impl Events {
             decoder: Decoder::default(),
             waiting: std::collections::VecDeque::new(),
             is_over: false,
+            rest_until: None,
         }
     }
 
     /// Waits for the next event of a reply; nothing at the end of the stream. When the reply is whole, the stream may also
-    /// break off, or not end at all.
+    /// break off, or not end at all: what comes behind it is waited for once, however much of it comes.
     pub(crate) async fn next_of(&mut self, reply: &Reply, sink: &Sink) -> Result<Option<Event>, Ended> {
         if !reply.is_whole() {
             return self.next(sink).await;
         }
-        match timeout(REST_PATIENCE, self.next(sink)).await {
+        let until = *self.rest_until.get_or_insert_with(|| Instant::now() + REST_PATIENCE);
+        // What is there already is never late.
+        if Instant::now() >= until {
+            return Ok(None);
+        }
+        match timeout_at(until, self.next(sink)).await {
             Ok(Err(Ended::Broke(_))) | Err(_) => Ok(None),
             Ok(next) => next,
         }

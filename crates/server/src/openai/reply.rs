@@ -73,7 +73,7 @@ impl Reply {
         let message = choice.get("message")?;
         let mut reply = Self {
             text: text_of(message.get("content")),
-            finish: Some(choice.get("finish_reason").and_then(Value::as_str).unwrap_or("stop").to_owned()),
+            finish: Some(finish_of(choice).unwrap_or("stop").to_owned()),
             usage: usage_of_chat(value),
             model: model_of(value),
             ..Self::default()
@@ -107,7 +107,7 @@ impl Reply {
         let choices = value.get("choices")?.as_array()?;
         let first = |choice: &&Value| choice.get("index").and_then(Value::as_u64).unwrap_or(0) == 0;
         let Some(choice) = choices.iter().find(first) else { return Some(Delta::default()) };
-        if let Some(finish) = choice.get("finish_reason").and_then(Value::as_str) {
+        if let Some(finish) = finish_of(choice) {
             self.finish = Some(finish.to_owned());
         }
         let mut delta = Delta::default();
@@ -185,6 +185,11 @@ impl Reply {
             ..Message::default()
         })
     }
+}
+
+/// Reads why a reply ended. Some endpoints say "" as long as it has not.
+fn finish_of(choice: &Value) -> Option<&str> {
+    choice.get("finish_reason").and_then(Value::as_str).filter(|finish| !finish.is_empty())
 }
 
 fn text_of(value: Option<&Value>) -> String {

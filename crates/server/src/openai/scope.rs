@@ -1,5 +1,6 @@
 //! Which scope a request of an OpenAI-compatible client belongs to.
 
+use super::conversations;
 use crate::app::App;
 use crate::auth::Caller;
 use crate::body;
@@ -18,15 +19,18 @@ pub(crate) struct Place {
     pub(crate) to: Target,
     /// Who speaks in a group.
     pub(crate) speaker: Option<String>,
+    /// Whether it is an address of nobody: the agent's main scope.
+    pub(crate) names_nobody: bool,
 }
 
 impl From<scope::Key> for Place {
     fn from(scope: scope::Key) -> Self {
-        Self { to: Target::Scope(scope), speaker: None }
+        Self { to: Target::Scope(scope), speaker: None, names_nobody: false }
     }
 }
 
-/// Finds the scope that a request names as such: by a header, or in its metadata.
+/// Finds the scope that a request names as such: by headers, or in its metadata. Where the headers name a channel and nobody
+/// there, the person is who the request names.
 pub(crate) fn explicit(
     app: &App,
     caller: &Caller,
@@ -37,7 +41,7 @@ pub(crate) fn explicit(
         return body::scope(caller, &scope).map(|scope| Some(scope.into()));
     }
     let id = |name: &str| Ok::<_, Problem>(header(headers, name)?.map(Id::Text));
-    let address = NewAddress {
+    let mut address = NewAddress {
         channel: id("x-segue-channel")?,
         account: id("x-segue-account")?,
         peer: id("x-segue-peer")?,
@@ -45,13 +49,30 @@ pub(crate) fn explicit(
         thread: id("x-segue-thread")?,
         agent: id("x-segue-agent")?,
     };
-    if address.says_something() {
-        let (address, speaker) = address.read();
-        let to = Target::Address(address);
-        caller.check(&app.scope_of(&to))?;
-        return Ok(Some(Place { to, speaker }));
+    let in_metadata = in_metadata(caller, fields.get("metadata"))?;
+    if !address.says_something() {
+        return Ok(in_metadata.map(Place::from));
     }
-    Ok(in_metadata(caller, fields.get("metadata"))?.map(Place::from))
+    // What stands in front of many people names the channel alone: who speaks is told by the request.
+    let mut names_nobody = address.peer.is_none() && address.group.is_none() && address.thread.is_none();
+    if names_nobody {
+        if let Some(scope) = in_metadata {
+            return Ok(Some(scope.into()));
+        }
+        let person = conversations::name(fields)?.filter(|name| !name.trim().is_empty());
+        address.peer = person.or_else(|| name_in(fields)).map(|name| Id::Text(name.to_owned()));
+        names_nobody = address.peer.is_none();
+    }
+    let (address, speaker) = address.read();
+    let to = Target::Address(address);
+    caller.check(&app.scope_of(&to))?;
+    Ok(Some(Place { to, speaker, names_nobody }))
+}
+
+/// Reads by which name a request keeps its conversation or its user apart.
+fn name_in(fields: &Value) -> Option<&str> {
+    let names = ["prompt_cache_key", "user", "safety_identifier"];
+    names.iter().find_map(|name| fields.get(*name)?.as_str().filter(|text| !text.trim().is_empty()))
 }
 
 /// Finds the scope that metadata names.
@@ -74,10 +95,7 @@ pub(crate) fn of_request(
     if let Some(place) = explicit(app, caller, headers, fields)? {
         return Ok(Some(place));
     }
-    let names = ["prompt_cache_key", "user", "safety_identifier"];
-    let named =
-        names.iter().find_map(|name| fields.get(*name)?.as_str().filter(|text| !text.trim().is_empty()));
-    named.map(|text| derived(caller, text).map(Place::from)).transpose()
+    name_in(fields).map(|text| derived(caller, text).map(Place::from)).transpose()
 }
 
 /// Makes a scope of a name that the client chose for a conversation: one that it may see as such, or else one of its own.

@@ -6,12 +6,13 @@ use super::history_commands::{Conversation, is_command};
 use super::marks::Marks;
 use super::request_message::{RequestMessage, to_items};
 use super::scope::Place;
+use super::sends::Sends;
 use crate::app::App;
 use crate::auth::Caller;
-use crate::own::{Order, messages};
+use crate::own::messages;
 use crate::problem::Problem;
 use crate::traces::ModelCall;
-use segue_core::decision::{Action, Decision};
+use segue_core::decision::Action;
 use segue_core::entry::{Body, CommandBy, Seq};
 use segue_core::message::{Message, MessageId, Role};
 use segue_core::scope;
@@ -24,21 +25,6 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// How many entries behind a message its decision is looked for.
-const DECISION_BEHIND_MAX: usize = 24;
-
-/// In how many of a session's newest messages it is looked for how its client sends them.
-const NEWEST_MAX: usize = 32;
-
-/// What the client says about its history.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Sends {
-    /// It says that it sends only what is new.
-    OnlyNew,
-    /// It is seen from what it sends.
-    Unsaid,
-}
-
 /// A turn that is decided on.
 pub(crate) struct Turn {
     /// The scope.
@@ -47,7 +33,7 @@ pub(crate) struct Turn {
     pub(crate) session: Number,
     /// What is answered in the headers.
     pub(crate) marks: Marks,
-    /// Where the log ended when it began.
+    /// Where the log ended when it began, or behind what it has dropped itself.
     pub(crate) since: Seq,
     /// The messages of the request that are in the log, by their places in the request.
     pub(crate) held: BTreeMap<usize, Seq>,
@@ -140,7 +126,7 @@ pub(crate) struct Asked {
 
 /// Begins a turn: takes over what is new, decides, and assembles the context.
 pub(crate) async fn begin(app: &App, caller: &Caller, asked: Asked) -> Result<Turn, Problem> {
-    let Asked { place: Place { to, speaker }, mut said, sends, message_id, previous } = asked;
+    let Asked { place: Place { to, speaker, .. }, mut said, sends, message_id, previous } = asked;
     let is_new_scope = app.admit_scope(caller, &to).await?;
     check_size(app, said.iter().filter(|said| said.role != Role::System).map(|said| &said.message))?;
     // Who speaks now said the last message. Who said the others is not known.
@@ -155,7 +141,7 @@ pub(crate) async fn begin(app: &App, caller: &Caller, asked: Asked) -> Result<Tu
         said.into_iter().partition(|said| said.role == Role::System);
     let since = app.head_of(&scope).await?;
     let mut turn = Beginning { app, to, scope, since, message_id, held: BTreeMap::new(), moved: None };
-    let is_new = sends == Sends::OnlyNew || (is_only_new(&said) && !turn.is_thread_of_its_own(&said).await?);
+    let is_new = app.is_new(&turn.scope, sends, &said).await?;
     let known = turn.known(&said).await?;
     if let Some((session, seq)) = previous.filter(|_| known.is_none()) {
         turn.go_back(session, seq).await?;
@@ -183,15 +169,6 @@ pub(crate) fn check_size<'a>(app: &App, messages: impl Iterator<Item = &'a Messa
         true => Err(Problem::too_large(format!("a message has at most {bytes_max} bytes"))
             .hint("limits.message_bytes_max of the configuration is the bound")),
         false => Ok(()),
-    }
-}
-
-/// A client that sends one message of a person, or only results of tools, sends only what is new.
-fn is_only_new(said: &[RequestMessage]) -> bool {
-    let tools = said.iter().filter(|said| said.role == Role::Tool).count();
-    match said {
-        [one] => one.role != Role::Assistant,
-        said => tools > 0 && tools == said.len(),
     }
 }
 
@@ -226,35 +203,6 @@ impl Beginning<'_> {
         Ok(is_same.then_some(seq))
     }
 
-    /// Tells whether a single message is a thread of its own: the client of the latest session has sent its history with each
-    /// message so far, and now sends none. Its first message was edited or sent again, or it begins anew.
-    async fn is_thread_of_its_own(&self, said: &[RequestMessage]) -> Result<bool, Problem> {
-        let [RequestMessage { role: Role::User, .. }] = said else { return Ok(false) };
-        if self.app.serve().context == History::Managed {
-            return Ok(false);
-        }
-        let Some(state) = self.app.engine.store().load(&self.scope).await? else { return Ok(false) };
-        let Some(latest) = state.latest() else { return Ok(false) };
-        let view = state.view(latest);
-        let (newest, _) = self.app.page(&self.scope, &view, None, Order::Desc, NEWEST_MAX).await?;
-        let mut before = newest.iter().skip_while(|stored| stored.role != Role::User);
-        let Some(last) = before.next() else { return Ok(false) };
-        // What was said before it shows that the client knew that.
-        if !before.any(|stored| stored.role == Role::Assistant) {
-            return Ok(false);
-        }
-        Ok(self.decision(last.seq).await?.is_none())
-    }
-
-    /// Finds the decision about a message. One that was taken over as a part of a history has none.
-    async fn decision(&self, seq: Seq) -> Result<Option<Decision>, Problem> {
-        let behind = self.app.engine.store().tail(&self.scope, seq, DECISION_BEHIND_MAX).await?;
-        Ok(behind.iter().find_map(|record| match record.body() {
-            Ok(Body::Decision(decision)) if decision.about == seq => Some(*decision),
-            _ => None,
-        }))
-    }
-
     /// Returns the id of the request's last message, or of one before it.
     fn id(&self, nth: Option<usize>) -> Option<MessageId> {
         let id = self.message_id.as_ref()?;
@@ -281,14 +229,15 @@ impl Beginning<'_> {
             false if state.latest() != Some(session) => Request::Resume(pick),
             true | false => return Ok(()),
         };
-        self.moved = Some(self.app.request(&self.scope, &request).await?);
+        let moved = self.app.request(&self.scope, &request).await?;
+        self.note_move(moved).await;
         Ok(())
     }
 
     /// The same request once more: it gets the reply of then, or another try if there is none.
     async fn again(self, seq: Seq) -> Result<Turn, Problem> {
         let state = self.state().await?;
-        let decided = self.decision(seq).await?;
+        let decided = self.app.decision(&self.scope, seq).await?;
         let holds = |number: &Number| state.view(*number).iter().any(|s| s.first <= seq && seq <= s.last);
         let holder = || state.all().map(|(number, _)| number).filter(holds).min();
         let session = decided.as_ref().map(|decision| decision.session).or_else(holder);
@@ -336,7 +285,8 @@ impl Beginning<'_> {
             && let Some(known) = self.app.recognise_anywhere(&state, &said).await?
         {
             if known.goes_on {
-                self.moved = Some(self.fork(&known, None).await?);
+                let forked = self.fork(&known, None).await?;
+                self.note_move(forked).await;
             }
             new.retain(|(at, _)| known.new.contains(at));
             self.hold(&said, &known);
@@ -379,14 +329,17 @@ impl Beginning<'_> {
                     let last = conversation.said.last().filter(|_| new.is_empty());
                     let last = last.map(|last| self.message(last, None)).transpose()?;
                     let id = last.and_then(|last| last.message_id);
-                    self.moved = Some(self.fork(known, id).await?);
+                    let forked = self.fork(known, id).await?;
+                    self.note_move(forked).await;
                 } else if !latest_is(known.session) {
                     let resume = Request::Resume(Pick::Numbered(known.session));
-                    self.moved = Some(self.app.request(&self.scope, &resume).await?);
+                    let resumed = self.app.request(&self.scope, &resume).await?;
+                    self.note_move(resumed).await;
                 }
             }
             None if state.as_ref().is_some_and(|state| state.latest().is_some()) => {
-                self.moved = Some(self.app.request(&self.scope, &Request::New(None)).await?);
+                let new = self.app.request(&self.scope, &Request::New(None)).await?;
+                self.note_move(new).await;
             }
             None => {}
         }
@@ -408,6 +361,12 @@ impl Beginning<'_> {
         let request = known.last.map_or(Request::New(None), |last| Request::Fork(pick, Some(last)));
         let by = id.map(|id| HostCommand { text: "fork".to_owned(), id });
         self.app.request_as(&self.scope, &request, by).await
+    }
+
+    /// Notes what was done before what is new was taken over.
+    async fn note_move(&mut self, moved: Outcome) {
+        self.since = self.app.behind_own(&self.scope, self.since, &moved).await;
+        self.moved = Some(moved);
     }
 
     /// Notes where the log holds what is known of a history.
@@ -435,6 +394,7 @@ impl Beginning<'_> {
         let to = self.to.clone();
         let inbound = Inbound { at, to, role: Role::User, message, session: None };
         let outcome = self.app.receive(inbound, None).await?;
+        self.since = self.app.behind_own(&self.scope, self.since, &outcome).await;
         self.held.extend(outcome.seq.map(|seq| (said.place, seq)));
         let marks = Marks::of(&outcome).after(self.moved.as_ref());
         let session = outcome.session;

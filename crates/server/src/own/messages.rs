@@ -6,7 +6,7 @@ use super::wire::Turn;
 use crate::app::App;
 use crate::auth::{Caller, Right};
 use crate::body::{self, Body};
-use crate::idempotency::{self, InScope};
+use crate::idempotency::{self, AsOf, InScope};
 use crate::problem::Problem;
 use axum::extract::State;
 use axum::{Extension, Json};
@@ -179,9 +179,9 @@ pub(crate) async fn send(
 ) -> Result<InScope<Result<Json<Turn>, Problem>>, Problem> {
     let (to, speaker) = target(&app, &caller, new.scope.as_deref(), new.address.take())?;
     caller.may(Right::Write)?;
-    let scope = app.scope_of(&to);
-    let since = app.head_of(&scope).await?;
-    Ok(InScope { answer: receive(&app, &caller, key, new, to, speaker).await, scope, since })
+    let mut as_of = AsOf::now(&app, &app.scope_of(&to), key.as_ref()).await?;
+    let answer = receive(&app, &caller, key, new, (to, speaker), &mut as_of).await;
+    Ok(as_of.answer(answer))
 }
 
 async fn receive(
@@ -189,8 +189,8 @@ async fn receive(
     caller: &Caller,
     key: Option<Extension<idempotency::Key>>,
     new: NewMessage,
-    to: Target,
-    speaker: Option<String>,
+    (to, speaker): (Target, Option<String>),
+    as_of: &mut AsOf,
 ) -> Result<Json<Turn>, Problem> {
     let given = new.at.as_deref().map(time_stamp).transpose()?;
     let at = given.unwrap_or_else(|| app.engine.now());
@@ -214,6 +214,7 @@ async fn receive(
     app.clocks.note(&app.scope_of(&to), given, app.engine.now());
     let inbound = Inbound { at, to, role: Role::User, message, session: None };
     let outcome = app.receive(inbound, intent).await?;
+    as_of.behind(app, &outcome).await;
     app.begun_scope(caller, is_new_scope).await;
     let wish = new.context.filter(|_| outcome.wants_reply());
     let context = match wish {

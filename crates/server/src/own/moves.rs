@@ -4,7 +4,7 @@ use super::wire::Moved;
 use crate::app::App;
 use crate::auth::{Caller, Right};
 use crate::body::{self, At, Body, Optional};
-use crate::idempotency;
+use crate::idempotency::{self, AsOf, InScope};
 use crate::problem::Problem;
 use axum::extract::State;
 use axum::{Extension, Json};
@@ -16,7 +16,7 @@ use serde::Deserialize;
 use std::sync::Arc;
 use utoipa::ToSchema;
 
-type Done = Result<Json<Moved>, Problem>;
+type Done = Result<InScope<Json<Moved>>, Problem>;
 
 /// Where a session is cut.
 #[derive(Debug, Default, Deserialize, ToSchema)]
@@ -77,9 +77,11 @@ impl Mover {
     }
 
     async fn done(self, scope: &scope::Key, text: &str, request: &Request) -> Done {
+        let mut as_of = AsOf::now(&self.app, scope, self.key.as_ref()).await?;
         let by = self.key.map(|Extension(key)| key.command(text));
         let outcome = self.app.request_as(scope, request, by).await?;
-        Ok(Json(Moved::of(&outcome)))
+        as_of.behind(&self.app, &outcome).await;
+        Ok(as_of.answer(Json(Moved::of(&outcome))))
     }
 }
 

@@ -6,7 +6,7 @@ use super::turns::{no_session, refused};
 use crate::app::App;
 use crate::auth::{Caller, Right};
 use crate::body::{self, Body};
-use crate::idempotency::{self, InScope};
+use crate::idempotency::{self, AsOf, InScope};
 use crate::problem::Problem;
 use axum::extract::State;
 use axum::{Extension, Json};
@@ -327,17 +327,17 @@ pub(crate) async fn reply(
         text: new.text.unwrap_or_default(),
         tool_calls,
         reasoning: new.reasoning.map(|given| given.read(&model)).unwrap_or_default(),
-        message_id: id(new.message_id, key),
+        message_id: id(new.message_id, key.as_ref()),
         usage,
         model: Some(model.clone()).filter(|model| !model.is_empty()),
         ..Message::default()
     };
-    let since = app.head_of(&scope).await?;
+    let as_of = AsOf::now(&app, &scope, key.as_ref()).await?;
     let answer = written(&app, &scope, new.session.as_deref(), at, Role::Assistant, message).await;
     if answer.is_ok() {
         app.count_tokens(&model, usage.unwrap_or_default());
     }
-    Ok(InScope { scope, since, answer })
+    Ok(as_of.answer(answer))
 }
 
 /// Store the result of a tool
@@ -359,15 +359,15 @@ pub(crate) async fn tool_result(
     let message = Message {
         text: new.text.unwrap_or_default(),
         tool_call_id: Some(tool_call_id),
-        message_id: id(new.message_id, key),
+        message_id: id(new.message_id, key.as_ref()),
         ..Message::default()
     };
-    let since = app.head_of(&scope).await?;
+    let as_of = AsOf::now(&app, &scope, key.as_ref()).await?;
     let answer = written(&app, &scope, new.session.as_deref(), at, Role::Tool, message).await;
-    Ok(InScope { scope, since, answer })
+    Ok(as_of.answer(answer))
 }
 
-fn id(given: Option<Id>, key: Option<Extension<idempotency::Key>>) -> Option<MessageId> {
+fn id(given: Option<Id>, key: Option<&Extension<idempotency::Key>>) -> Option<MessageId> {
     let given = given.map(Id::text).filter(|id| !id.trim().is_empty());
     given.or_else(|| key.map(|Extension(key)| key.message_id())).map(MessageId)
 }

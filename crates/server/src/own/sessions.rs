@@ -4,7 +4,7 @@ use super::wire::{self, Moved, Page, Session};
 use crate::app::App;
 use crate::auth::{Caller, Right};
 use crate::body::{self, Asked, At, Body, Optional};
-use crate::idempotency;
+use crate::idempotency::{self, AsOf, InScope};
 use crate::problem::Problem;
 use axum::extract::State;
 use axum::{Extension, Json};
@@ -100,12 +100,13 @@ pub(crate) async fn begin(
     At(scope): At<String>,
     key: Option<Extension<idempotency::Key>>,
     Optional(first): Optional<FirstMessage>,
-) -> Result<Json<Moved>, Problem> {
+) -> Result<InScope<Json<Moved>>, Problem> {
     let scope = body::scope_there(&caller, &scope)?;
     caller.may(Right::Write)?;
     let to = segue_engine::Target::Scope(scope.clone());
     let is_new_scope = app.admit_scope(&caller, &to).await?;
     let bytes_max = app.engine.config().limits.message_bytes_max;
+    let mut as_of = AsOf::now(&app, &scope, key.as_ref()).await?;
     let by = key.map(|Extension(key)| key.command("new"));
     let message_id = by.as_ref().map(|by| by.id.clone());
     let first = first.text.map(|text| Message { text, message_id, ..Message::default() });
@@ -118,8 +119,9 @@ pub(crate) async fn begin(
         }
     }
     let outcome = app.request_as(&scope, &Request::New(first), by).await?;
+    as_of.behind(&app, &outcome).await;
     app.begun_scope(&caller, is_new_scope).await;
-    Ok(Json(Moved::of(&outcome)))
+    Ok(as_of.answer(Json(Moved::of(&outcome))))
 }
 
 /// A session with all that belongs to it.

@@ -5,7 +5,7 @@ use super::turns::refused;
 use crate::app::App;
 use crate::auth::{Caller, Right};
 use crate::body::{self, At, Optional};
-use crate::idempotency;
+use crate::idempotency::{self, AsOf, InScope};
 use crate::problem::Problem;
 use axum::extract::State;
 use axum::{Extension, Json};
@@ -49,7 +49,7 @@ pub(crate) async fn act(
     At((scope, name)): At<(String, String)>,
     key: Option<Extension<idempotency::Key>>,
     Optional(mut fields): Optional<Map<String, Value>>,
-) -> Result<Json<TaskDone>, Problem> {
+) -> Result<InScope<Json<TaskDone>>, Problem> {
     let scope = body::scope_there(&caller, &scope)?;
     caller.may(Right::Write)?;
     let given = match fields.remove("at").filter(|at| !at.is_null()) {
@@ -68,20 +68,22 @@ pub(crate) async fn act(
         app.clocks.note(&scope, given, app.engine.now());
     }
     let at = given.unwrap_or_else(|| app.now_in(&scope));
+    let mut as_of = AsOf::now(&app, &scope, key.as_ref()).await?;
     let by = key.map(|Extension(key)| key.command(format!("task {name}")));
     let begun = Instant::now();
     let outcome = Box::pin(op.run_as(&app.engine, &scope, at, by)).await?;
     app.count(&outcome, begun);
+    as_of.behind(&app, &outcome).await;
     app.begun_scope(&caller, is_new_scope).await;
     if outcome.action == Action::Refused {
         return Err(refused(&outcome));
     }
-    Ok(Json(TaskDone {
+    Ok(as_of.answer(Json(TaskDone {
         action: outcome.action.name().to_owned(),
         state: outcome.state.name().to_owned(),
         session: outcome.session_key().to_string(),
         session_id: outcome.session_id.map(|id| id.to_string()),
         seq: outcome.seq.map(|seq| seq.0),
         notice: outcome.notice.clone().or_else(|| outcome.reply.clone()),
-    }))
+    })))
 }

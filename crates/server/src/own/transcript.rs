@@ -162,10 +162,27 @@ pub(crate) async fn erase(
     if there.is_none_or(|record| record.kind.role().is_none()) {
         return Err(Problem::not_found(format!("there is no message {seq} in {scope}")));
     }
-    let outcome = app.request(&scope, &Request::Erase(vec![Seq(seq)])).await?;
-    let left = app.engine.to_erase_entries(&scope, vec![Seq(seq)]).await?;
-    let set_aside: Vec<String> = left.perhaps.iter().map(|copy| copy.place.display().to_string()).collect();
-    let is_seen = set_aside.is_empty() && left.unseen.is_empty();
-    let finished = is_seen && outcome.also != Some(Notice::Unfinished);
+    let ErasedNow { finished, set_aside } = app.erase_message(&scope, Seq(seq)).await?;
     Ok(Json(Erased { scope: scope.as_str().to_owned(), seq, erased: true, finished, set_aside }))
+}
+
+/// How far an erasure is.
+pub(crate) struct ErasedNow {
+    /// Whether no byte of it is left in the store's files.
+    pub(crate) finished: bool,
+    /// Damaged files that may hold it.
+    pub(crate) set_aside: Vec<String>,
+}
+
+impl App {
+    /// Erases a message.
+    pub(crate) async fn erase_message(&self, scope: &scope::Key, seq: Seq) -> Result<ErasedNow, Problem> {
+        let outcome = self.request(scope, &Request::Erase(vec![seq])).await?;
+        let left = self.engine.to_erase_entries(scope, vec![seq]).await?;
+        let set_aside: Vec<String> =
+            left.perhaps.iter().map(|copy| copy.place.display().to_string()).collect();
+        let is_seen = set_aside.is_empty() && left.unseen.is_empty();
+        let finished = is_seen && outcome.also != Some(Notice::Unfinished);
+        Ok(ErasedNow { finished, set_aside })
+    }
 }

@@ -147,7 +147,8 @@ async fn scopes_come_from_headers_users_and_cache_keys() {
     }
     // The same address leads to the same scope as in Segue's own interface, also without a peer.
     let channel = vec![("x-segue-channel", "telegram")];
-    assert_eq!(session(call(plain("user", "ann"), channel).await), "agent:main:main");
+    let nobody = json!({ "model": "main", "messages": [{ "role": "user", "content": "hi" }] });
+    assert_eq!(session(call(nobody, channel).await), "agent:main:main");
     let own = json!({ "address": { "channel": "telegram" }, "text": "hello" });
     assert_eq!(world.post("/api/v1/messages", own).await.json()["scope"], "agent:main:main");
     for wrong in [json!(5), json!(["s"]), json!({}), json!(true)] {
@@ -156,4 +157,52 @@ async fn scopes_come_from_headers_users_and_cache_keys() {
         assert_eq!(world.post("/v1/chat/completions", body.clone()).await.status, 422, "{wrong}");
         assert_eq!(world.post("/v1/conversations", body).await.status, 422, "{wrong}");
     }
+}
+
+/// what stands in front of many people may name the channel alone. Who speaks is told by the request, in the order in which
+/// scopes are found.
+#[tokio::test]
+async fn x9_a_header_without_a_person_takes_the_person_of_the_request() {
+    let world = World::new().await;
+    let headers = |name: &'static str| [(name, "telegram")];
+    let ask = |field: &str, value: Value| json!({ "model": "main", field: value, "messages": [{ "role": "user", "content": "hi" }] });
+    for (header, scope) in [
+        ("x-segue-channel", "agent:main:telegram:direct:ann"),
+        ("x-segue-account", "agent:main:unknown:direct:ann"),
+        ("x-segue-agent", "agent:telegram:unknown:direct:ann"),
+    ] {
+        for field in ["conversation", "prompt_cache_key", "user", "safety_identifier"] {
+            let mut body = ask(field, json!("ann"));
+            if field != "safety_identifier" {
+                body["safety_identifier"] = json!("somebody else");
+            }
+            let answer = world.call("POST", "/v1/chat/completions", Some(&body), &headers(header)).await;
+            assert_eq!(answer.header("x-segue-session"), Some(scope), "{header} {field}: {}", answer.text);
+        }
+    }
+    let channel = headers("x-segue-channel");
+    let bob = ask("user", json!("bob"));
+    let answer = world.call("POST", "/v1/chat/completions", Some(&bob), &channel).await;
+    assert_eq!(answer.header("x-segue-session"), Some("agent:main:telegram:direct:bob"));
+    assert_eq!(world.model.given(), ["hi"], "nothing of what Ann said");
+    // Who is named in a header is that, and so is a scope.
+    let named = [("x-segue-channel", "telegram"), ("x-segue-peer", "7")];
+    let answer = world.call("POST", "/v1/chat/completions", Some(&bob), &named).await;
+    assert_eq!(answer.header("x-segue-session"), Some("agent:main:telegram:direct:7"));
+    let answer = world
+        .call("POST", "/v1/chat/completions", Some(&ask("metadata", json!({ "segue_scope": "s" }))), &channel)
+        .await;
+    assert_eq!(answer.header("x-segue-session"), Some("s"));
+    // A response goes on where the one before was, also if nobody is named any more.
+    let first = json!({ "model": "main", "user": "ann", "input": "one" });
+    let first = world.call("POST", "/v1/responses", Some(&first), &channel).await;
+    assert_eq!(first.header("x-segue-session"), Some("agent:main:telegram:direct:ann"), "{}", first.text);
+    let next = json!({ "model": "main", "previous_response_id": first.json()["id"], "input": "two" });
+    let next = world.call("POST", "/v1/responses", Some(&next), &channel).await;
+    assert_eq!(
+        (next.status, next.header("x-segue-session")),
+        (200, first.header("x-segue-session")),
+        "{}",
+        next.text
+    );
 }

@@ -160,3 +160,48 @@ async fn x17_an_answer_that_comes_after_an_erasure_is_not_kept() {
     let again = world.call("POST", "/v1/chat/completions", Some(&ask), &key).await;
     assert_eq!(again.status, 409, "{}", again.text);
 }
+
+/// What an earlier version labelled a conversation with goes to where an erasure reaches it as soon as it is read.
+#[tokio::test]
+async fn x17_labels_that_an_earlier_version_wrote_go_with_what_is_erased() {
+    for change in [None, Some(json!({})), Some(json!({ "metadata": { "topic": "cats" } }))] {
+        let world = World::new().await;
+        world.say("s", "hello").await;
+        let old = json!({ "scope": "s", "created_at": 1, "metadata": { "topic": "MILKSECRET" } });
+        let value = segue_store::Value::new("conv_old", old.to_string());
+        world.engine().await.store().put_value("serve.conversation", value).await.unwrap();
+        let path = "/v1/conversations/conv_old";
+        let shown = match &change {
+            None => world.get(path).await,
+            Some(change) => world.post(path, change.clone()).await,
+        };
+        let topic =
+            if change == Some(json!({ "metadata": { "topic": "cats" } })) { "cats" } else { "MILKSECRET" };
+        assert_eq!(shown.json()["metadata"]["topic"], topic, "{}", shown.text);
+        assert_eq!(world.get("/v1/conversations").await.json()["data"][0]["metadata"]["topic"], topic);
+        erase_all(&world, "s").await;
+        assert_eq!(world.get(path).await.json()["metadata"], json!({}), "{change:?}");
+        assert!(!holds_mark(&world), "{change:?}");
+    }
+}
+
+/// An item is not gone as long as a damaged file may hold it, as its message is not.
+#[tokio::test]
+async fn x17_an_item_that_a_damaged_file_may_hold_is_not_finished() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut world = World::node(segue_store::Location::Files(folder.path().to_owned()), "").await;
+    let item = |text: &str| json!({ "items": [{ "role": "user", "content": text }] });
+    let id = world.post("/v1/conversations", item("one")).await.json()["id"].as_str().unwrap().to_owned();
+    world.stop().await;
+    let file = folder.path().join(format!("sessions/{id}/journal.jsonl"));
+    let whole = std::fs::read_to_string(&file).unwrap();
+    assert!(whole.contains("\"kind\":\"opened\""), "{whole}");
+    std::fs::write(&file, whole.replacen("\"kind\":\"opened\"", "\"kind\":", 1)).unwrap();
+    world.restart_stopped().await;
+    let path = format!("/v1/conversations/{id}/items");
+    let added = world.post(&path, item("two")).await.json();
+    let gone = world
+        .call("DELETE", &format!("{path}/{}", added["data"][0]["id"].as_str().unwrap()), None, &[])
+        .await;
+    assert_eq!((gone.status, &gone.json()["finished"]), (200, &json!(false)), "{}", gone.text);
+}

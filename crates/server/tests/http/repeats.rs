@@ -217,3 +217,67 @@ async fn s3_a_failure_of_the_upstream_is_not_kept() {
         assert_eq!(told.iter().filter(|line| line.starts_with("user")).count(), 6, "{told:?}");
     }
 }
+
+/// S-3: what a turn drops itself is no erasure behind it, whichever interface it comes by.
+#[tokio::test]
+async fn s3_a_turn_that_deletes_is_answered_again() {
+    let world = World::with("[session]\nbacklog = \"delete\"\nbacklog_limit = 1").await;
+    let own = "/api/v1/messages";
+    let (chat, response) = ("/v1/chat/completions", "/v1/responses");
+    let message = |scope: &str, text: &str| json!({ "scope": scope, "text": text });
+    let asked = |scope: &str, text: &str| json!({ "model": "main", "user": scope, "messages": [{ "role": "user", "content": text }] });
+    let input = |scope: &str, text: &str| json!({ "model": "main", "user": scope, "input": text });
+    let over = "Forget that, start over: what is for dinner?";
+    for (scope, path, body) in [
+        ("a", own, message("a", "/new")),
+        ("b", own, message("b", over)),
+        ("c", "/api/v1/scopes/c/sessions", json!({})),
+        ("d", "/api/v1/scopes/d/sessions/1/fork", Value::Null),
+        ("e", chat, asked("e", "/new")),
+        ("f", chat, asked("f", over)),
+        ("g", response, input("g", "/new")),
+        ("h", response, input("h", over)),
+    ] {
+        world.say(scope, "Plan a trip to Lisbon in May for two people.").await;
+        let body = (!body.is_null()).then_some(body);
+        let first = world.call("POST", path, body.as_ref(), &KEY).await;
+        let dropped = world.get(&format!("/api/v1/scopes/{scope}/sessions/1")).await;
+        assert_eq!((first.status, dropped.status), (200, 404), "{path} {body:?}: {}", first.text);
+        let again = world.call("POST", path, body.as_ref(), &KEY).await;
+        assert_eq!((again.status, &again.text), (200, &first.text), "{path} {body:?}");
+        assert_eq!(again.header("idempotent-replayed"), Some("true"));
+        if path == response {
+            let shown = world.get(&format!("/v1/responses/{}", first.json()["id"].as_str().unwrap())).await;
+            assert_eq!(shown.json()["output"], first.json()["output"], "{}", shown.text);
+            assert!(first.json()["output"][0].is_object(), "{}", first.text);
+        }
+    }
+}
+
+/// S-3: neither is a session that is deleted on request. What others erase meanwhile is one.
+#[tokio::test]
+async fn s3_a_command_that_deletes_a_session_is_answered_again() {
+    let world = World::new().await;
+    for text in ["hello", "/new", "/new", "/new"] {
+        world.say("s", text).await;
+    }
+    for n in [1, 2] {
+        let key = format!("k{n}");
+        let (key, body) = (
+            [("idempotency-key", key.as_str())],
+            json!({ "scope": "s", "text": format!("/session delete {n}") }),
+        );
+        let first = world.call("POST", "/api/v1/messages", Some(&body), &key).await;
+        assert!(first.text.contains("Deleted"), "{}", first.text);
+        let again = world.call("POST", "/api/v1/messages", Some(&body), &key).await;
+        assert_eq!((again.status, &again.text), (200, &first.text));
+        // The next one is an erasure behind it.
+        let other = json!({ "scope": "s", "text": format!("/session delete {}", n + 2) });
+        if n == 2 {
+            break;
+        }
+        world.say("s", "/new").await;
+        world.post("/api/v1/messages", other).await;
+        assert_eq!(world.call("POST", "/api/v1/messages", Some(&body), &key).await.status, 409);
+    }
+}

@@ -114,3 +114,20 @@ async fn s6_a_token_sees_its_prefixes_and_nothing_else_on_every_operation() {
     tokens.revoke("ann", now).await.unwrap();
     assert_eq!(world.get("/api/v1/scopes").await.status, 401, "a revoked token ends at once");
 }
+
+/// P-1: the name of a user is no key of a scope. Two of them never meet, also if one reads like a key of the token's own.
+#[tokio::test]
+async fn p1_a_user_whose_name_reads_like_a_key_meets_no_other_one() {
+    let mut world = World::new().await;
+    let engine = world.engine().await;
+    let made = Server::tokens(&engine).add("t", vec!["t:".into()], Right::Write, None, engine.now()).await;
+    world.token = Some(made.unwrap().secret);
+    for (user, scope) in [("x", "t:x"), ("t:x", "t:t:x")] {
+        let chat =
+            json!({ "model": "main", "user": user, "messages": [{ "role": "user", "content": "hi" }] });
+        assert_eq!(world.post("/v1/chat/completions", chat).await.header("x-segue-session"), Some(scope));
+    }
+    // A key is named as one.
+    let chat = json!({ "model": "main", "metadata": { "segue_scope": "t:x" }, "messages": [{ "role": "user", "content": "hi" }] });
+    assert_eq!(world.post("/v1/chat/completions", chat).await.header("x-segue-session"), Some("t:x"));
+}

@@ -291,3 +291,36 @@ async fn s2_a_notice_is_in_the_header_alone_where_the_client_manages_its_history
     assert_eq!((new.header("x-segue-action"), new.header("x-segue-session")), (Some("new"), Some("s#3")));
     assert_eq!(world.told("s", 3).await, ["user <environment>", "user something else", "assistant ok"]);
 }
+
+/// What comes behind the end of a reply is waited for once, however much of it comes.
+#[tokio::test]
+async fn s4_an_endpoint_that_never_ends_its_stream_does_not_hold_a_reply_back() {
+    let piece =
+        "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\".\"},\"finish_reason\":\"stop\"}]}\n\n";
+    let world = World::new().await;
+    let input = json!({ "model": "main", "user": "r", "stream": true, "input": "hello" });
+    let ended = async |path: &str, body: Value| {
+        world.model.next(Script::Drip(piece));
+        let answer = tokio::time::timeout(std::time::Duration::from_secs(60), world.post(path, body)).await;
+        answer.expect("the client is told the end")
+    };
+    let (chat, response) =
+        tokio::join!(ended("/v1/chat/completions", chat("hello")), ended("/v1/responses", input));
+    assert_eq!(chat.data().last().unwrap(), "[DONE]");
+    assert_eq!(response.events().last().unwrap(), "response.completed", "{}", response.text);
+    for scope in ["s", "r"] {
+        assert!(world.told(scope, 1).await[1].starts_with("assistant ."));
+    }
+}
+
+/// Some endpoints say why a reply ended in each piece, and nothing as long as it has not.
+#[tokio::test]
+async fn s4_an_empty_reason_is_no_end() {
+    let piece: &[u8] =
+        b"data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"half\"},\"finish_reason\":\"\"}]}\n\n";
+    let world = World::new().await;
+    world.model.next(Script::Bytes(piece));
+    let answer = world.post("/v1/chat/completions", chat("hello")).await;
+    assert!(answer.data().last().unwrap().contains("error"), "{}", answer.text);
+    assert_eq!(world.told("s", 1).await, ["user hello"]);
+}

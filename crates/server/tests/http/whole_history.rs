@@ -208,3 +208,59 @@ async fn s2_a_single_message_of_a_client_that_sends_its_history_is_a_thread_of_i
     }
     assert_eq!(world.told("s", 1).await.len(), 6);
 }
+
+/// A message that was erased does not tell how it came: its decision is gone with it.
+#[tokio::test]
+async fn s2_a_single_message_behind_an_erased_one_goes_on() {
+    let world = World::new().await;
+    for text in ["one", "two"] {
+        let mut client = Client::new(&world);
+        client.say(text, "ok").await;
+    }
+    let items = world.get("/api/v1/scopes/s/sessions/1/messages").await.json();
+    let seq = &items["items"][2]["seq"];
+    let gone = world.call("DELETE", &format!("/api/v1/scopes/s/messages/{seq}"), None, &[]).await;
+    assert_eq!(gone.status, 200, "{}", gone.text);
+    let next = Client::new(&world).say("three", "ok").await;
+    assert_eq!(next.header("x-segue-session"), Some("s"));
+    assert!(world.model.given().contains(&"one".to_owned()), "{:?}", world.model.given());
+}
+
+/// What was put into a conversation was sent by no client that sends its history.
+#[tokio::test]
+async fn s2_a_single_message_in_a_conversation_with_items_goes_on() {
+    let world = World::new().await;
+    let item = |role: &str, text: &str| json!({ "type": "message", "role": role, "content": text });
+    let items =
+        [item("user", "one"), item("assistant", "a one"), item("user", "two"), item("assistant", "a two")];
+    let id = world.post("/v1/conversations", json!({ "items": items })).await.json()["id"].clone();
+    let body = json!({ "model": "main", "conversation": id, "messages": [
+        { "role": "system", "content": "Be brief." }, { "role": "user", "content": "three" },
+    ] });
+    let answer = world.post("/v1/chat/completions", body).await;
+    assert_eq!(answer.header("x-segue-session"), id.as_str(), "{}", answer.text);
+    assert_eq!(world.model.given(), ["Be brief.", "one", "a one", "two", "a two", "three"]);
+}
+
+/// Nor was what was imported, also if the session was forked since.
+#[tokio::test]
+async fn s2_a_single_message_in_an_imported_session_goes_on() {
+    let world = World::new().await;
+    let engine = world.engine().await;
+    let text = [("user", "one"), ("assistant", "a one"), ("user", "two"), ("assistant", "a two")];
+    let at: segue_core::Timestamp = "2026-03-01T10:00:00Z".parse().unwrap();
+    let message = |(role, text): (&str, &str)| {
+        let role = segue_core::message::Role::named(role).unwrap();
+        (at, role, segue_core::message::Message::text(text))
+    };
+    let messages = text.into_iter().map(message).collect();
+    let conversation = segue_engine::port::Conversation { messages, title: None, pins: None };
+    Client::new(&world).say("mine", "ok").await;
+    engine.import(&"s".parse().unwrap(), conversation).await.unwrap();
+    for (command, session) in [("/session fork 2", "s#3"), ("/session resume 2", "s#2")] {
+        Client::new(&world).say(command, "").await;
+        let next = Client::new(&world).say("three", "ok").await;
+        assert_eq!(next.header("x-segue-session"), Some(session), "{command}");
+        assert_eq!(world.model.given()[..4], ["one", "a one", "two", "a two"], "{command}");
+    }
+}

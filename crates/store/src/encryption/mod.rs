@@ -39,6 +39,8 @@ pub enum Bound<'a> {
     Session(&'a Key, Number),
     /// What a scope keeps besides its sessions, in a projection.
     Extras(&'a Key),
+    /// A row of what a scope keeps besides its sessions, in a projection: what it is about, and its number.
+    ExtrasRow(&'a Key, &'a str, u64),
     /// The embedding of a session.
     SessionEmbedding(&'a Key, Number),
     /// The embedding of an entry.
@@ -61,6 +63,7 @@ impl Bound<'_> {
             Self::EntryEmbedding(scope, seq) => (6, [scope.as_str(), ""], seq.0),
             Self::Value(namespace, key) => (7, [namespace, key], 0),
             Self::TokenKey => (8, ["", ""], 0),
+            Self::ExtrasRow(scope, what, number) => (9, [scope.as_str(), what], number),
         };
         let mut bytes = b"segue encryption 1\0".to_vec();
         bytes.push(kind);
@@ -79,6 +82,9 @@ impl Bound<'_> {
             Self::Title(scope, number) => format!("the title of session {} of {scope}", number.0),
             Self::Session(scope, number) => format!("session {} of {scope}", number.0),
             Self::Extras(scope) => format!("what {scope} keeps besides its sessions"),
+            Self::ExtrasRow(scope, what, number) => {
+                format!("what {scope} keeps besides its sessions ({what} {number})")
+            }
             Self::SessionEmbedding(scope, number) => {
                 format!("the embedding of session {} of {scope}", number.0)
             }

@@ -32,6 +32,17 @@ fn what_is_encrypted_comes_back_in_its_place_and_nowhere_else() {
     for bound in elsewhere {
         assert_eq!(vault.unseal(bound, &sealed), Err(Unopened::Changed), "{bound:?}");
     }
+    // A row among others of its scope.
+    let sealed = vault.seal(Bound::ExtrasRow(&mine, "task", 1), b"hello").unwrap().unwrap();
+    let elsewhere = [
+        Bound::ExtrasRow(&mine, "task", 2),
+        Bound::ExtrasRow(&mine, "kept", 1),
+        Bound::ExtrasRow(&yours, "task", 1),
+        Bound::Extras(&mine),
+    ];
+    for bound in elsewhere {
+        assert_eq!(vault.unseal(bound, &sealed), Err(Unopened::Changed), "{bound:?}");
+    }
 }
 
 #[test]

@@ -178,12 +178,14 @@ impl Index {
         }
     }
 
-    fn set_aside(&self) -> Result<(), Error> {
+    fn set_aside(&mut self) -> Result<(), Error> {
         let aside = (1..).map(|n: u32| beside(&self.path, &format!(".corrupt-{n}")));
         let Some(aside) = aside.into_iter().find(|path| !path.exists()) else {
             return Err(Error::unavailable(self.path.display().to_string(), "it cannot be set aside"));
         };
         self.disk.rename(&self.path, &aside).map_err(|error| unavailable(&aside, &error))?;
+        // Nothing is left to be set aside, also if the new name is not durable yet.
+        self.file = FileState::Sound;
         tracing::warn!(aside = %aside.display(), "the index was corrupt and is made anew");
         sync_parent(self.disk.as_ref(), &aside)
     }
@@ -260,7 +262,6 @@ impl Index {
         }
         if self.file == FileState::Corrupt {
             self.set_aside()?;
-            self.file = FileState::Sound;
         }
         let shape = Shape { version: VERSION, scopes: std::mem::take(&mut self.scopes) };
         let text = serde_json::to_string_pretty(&shape);

@@ -8,7 +8,7 @@
 //! DIR/sessions/SCOPE/*.damaged-1, *.torn
 //! ```
 
-use super::disk::{sync_parent, unavailable};
+use super::disk::{beside, sync_parent, unavailable};
 use super::fold;
 use super::line::{Bodies, Line};
 use super::name::{self, LogFile};
@@ -198,10 +198,9 @@ pub(super) fn discard(inner: &Inner, copy: &QuarantinedFile) -> Result<(), Error
             match copy.digest {
                 None => remove(inner, Some(key), &copy.place),
                 Some(digest) => {
-                    let moved = quarantine::list(&copy.place);
                     let is_it =
                         |path: &PathBuf| fs::read(path).is_ok_and(|bytes| Digest::of_body(&bytes) == digest);
-                    match moved.into_iter().chain([copy.place.clone()]).find(is_it) {
+                    match moved(&copy.place).into_iter().chain([copy.place.clone()]).find(is_it) {
                         Some(place) => remove(inner, Some(key), &place),
                         None if copy.place.exists() => Err(changed(copy)),
                         None => Ok(()),
@@ -211,6 +210,13 @@ pub(super) fn discard(inner: &Inner, copy: &QuarantinedFile) -> Result<(), Error
         }
         None => remove(inner, None, &copy.place),
     }
+}
+
+/// Lists where a damaged file of a scope in use may have been moved to. There are gaps in the numbers where others were deleted.
+fn moved(path: &Path) -> Vec<PathBuf> {
+    let (folder, begin) = (path.parent().unwrap_or(path), beside(path, quarantine::DAMAGED));
+    let is_of_it = |file: &PathBuf| file.to_string_lossy().starts_with(&*begin.to_string_lossy());
+    repair::moved(folder).into_iter().filter(is_of_it).collect()
 }
 
 fn changed(copy: &QuarantinedFile) -> Error {

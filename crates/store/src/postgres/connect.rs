@@ -58,6 +58,22 @@ impl Connection {
         self.within(self.target.answer_max, self.run(sql, values)).await
     }
 
+    /// Runs one statement that writes and is acknowledged, as an append is. Behind a pooler it is a transaction, for which
+    /// everything is set that an acknowledgement needs; whoever runs it does so in a task of its own.
+    pub(super) async fn write(&self, sql: &str, values: &[Value<'_>]) -> Result<Vec<Row>, Error> {
+        if self.target.statements == Statements::Prepared {
+            return self.rows(sql, values).await;
+        }
+        self.begin().await.or_fault()?;
+        match self.try_rows(sql, values).await {
+            Ok(rows) => self.commit().await.or_fault().map(|()| rows),
+            Err(failure) => {
+                self.roll_back().await;
+                Err(failure.into())
+            }
+        }
+    }
+
     /// Runs one statement that may take long.
     pub(super) async fn long_rows(&self, sql: &str, values: &[Value<'_>]) -> Result<Vec<Row>, Error> {
         self.within(LONG, self.run(sql, values)).await.or_fault()

@@ -414,7 +414,8 @@ impl Watch for Postgres {
 #[async_trait]
 impl Leases for Postgres {
     async fn lease(&self, name: &str, holder: &str, ttl: Duration, _: Timestamp) -> Result<Leased, Error> {
-        named::lease(&self.connection().await?, name, holder, ttl).await
+        let (db, name, holder) = (self.connection().await?, name.to_owned(), holder.to_owned());
+        detached(async move { named::lease(&db, &name, &holder, ttl).await }).await?
     }
 
     async fn release(&self, name: &str, holder: &str) -> Result<(), Error> {
@@ -429,7 +430,8 @@ impl Values for Postgres {
     }
 
     async fn put_value(&self, namespace: &str, value: Value) -> Result<(), Error> {
-        named::put(&self.connection().await?, namespace, &value).await
+        let (db, namespace) = (self.connection().await?, namespace.to_owned());
+        detached(async move { named::put(&db, &namespace, &value).await }).await?
     }
 
     async fn insert_value(

@@ -51,7 +51,7 @@ pub(super) async fn put(db: &Connection, namespace: &str, value: &Value) -> Resu
     let until = value.expires_at.map(micros);
     let values: [Column<'_>; 4] =
         [(&namespace, Type::BYTEA), (&key, Type::BYTEA), (&value.bytes, Type::BYTEA), (&until, Type::INT8)];
-    db.rows(sql, &values).await.map(drop)
+    db.write(sql, &values).await.map(drop)
 }
 
 /// Writes a value where none is; returns the one that is there instead. It may be the caller's own, of an earlier try.
@@ -75,7 +75,7 @@ pub(super) async fn insert(
             (&until, Type::INT8),
             (&micros(now), Type::INT8),
         ];
-        if !db.rows(sql, &values).await?.is_empty() {
+        if !db.write(sql, &values).await?.is_empty() {
             let expired = "DELETE FROM segue_values WHERE ctid = ANY(ARRAY(
                 SELECT ctid FROM segue_values WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2))";
             db.rows(expired, &[(&micros(now), Type::INT8), (&EXPIRED_AT_ONCE, Type::INT8)]).await?;
@@ -95,7 +95,7 @@ pub(super) async fn delete(db: &Connection, namespace: &str, key: &str) -> Resul
                INSERT INTO segue_marks (name, value) SELECT 'purge_values', 1 FROM gone
                ON CONFLICT (name) DO UPDATE SET value = segue_marks.value + 1 RETURNING 1";
     let (namespace, key) = (namespace.as_bytes(), key.as_bytes());
-    let is_gone = !db.rows(sql, &[(&namespace, Type::BYTEA), (&key, Type::BYTEA)]).await?.is_empty();
+    let is_gone = !db.write(sql, &[(&namespace, Type::BYTEA), (&key, Type::BYTEA)]).await?.is_empty();
     if !is_gone {
         // An earlier try may have deleted it.
         replicated::confirm(db).await?;
@@ -142,7 +142,7 @@ pub(super) async fn lease(db: &Connection, name: &str, holder: &str, ttl: Durati
     let ttl = i64::try_from(ttl.as_micros()).unwrap_or(i64::MAX).min(TTL_MAX);
     let values: [Column<'_>; 3] = [(&name, Type::BYTEA), (&by, Type::BYTEA), (&ttl, Type::INT8)];
     loop {
-        let rows = db.rows(sql, &values).await?;
+        let rows = db.write(sql, &values).await?;
         // Nothing at all: the holder released it while this was asked.
         let Some(row) = rows.first() else { continue };
         let (found, until) = (text(column(row, 0)?)?, timestamp(column(row, 1)?)?);

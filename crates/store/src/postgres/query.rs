@@ -78,7 +78,7 @@ pub(super) async fn keep_ids(db: &Connection, scope: &Key, ids: &[(MessageId, Se
         ids.iter().map(|(id, seq)| (message_key(id), wide(*seq))).unzip();
     let values: [Value<'_>; 3] =
         [(&scope.as_str(), Type::TEXT), (&keys, Type::BYTEA_ARRAY), (&seqs, Type::INT8_ARRAY)];
-    if db.rows(sql, &values).await?.len() < ids.len() {
+    if db.write(sql, &values).await?.len() < ids.len() {
         // An earlier try may have written the others.
         replicated::confirm(db).await?;
     }

@@ -111,6 +111,13 @@ impl Sqlite {
         Ok(Self { readers: Arc::new(readers), watcher, purger: Purger::default(), writer })
     }
 
+    /// Lets the file be rewritten as often as anybody asks, for tests that ask thousands of times.
+    #[cfg(feature = "conformance")]
+    #[must_use]
+    pub fn without_pauses(self) -> Self {
+        Self { purger: Purger::without_pauses(), ..self }
+    }
+
     /// Runs a query on a reading connection, off the async threads.
     async fn query<T: Send + 'static>(
         &self,

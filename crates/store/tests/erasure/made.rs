@@ -82,7 +82,8 @@ impl Made {
         let folder = self.place.path().join("store");
         std::fs::create_dir_all(&folder).unwrap();
         let store: Arc<dyn Store> = match self.kind {
-            In::Sqlite => Arc::new(Sqlite::open(&folder.join("segue.db")).unwrap()),
+            // A real disk under load takes long to rewrite even a small file, and each pause is many times that.
+            In::Sqlite => Arc::new(Sqlite::open(&folder.join("segue.db")).unwrap().without_pauses()),
             In::Files => Arc::new(Files::open(&folder).unwrap()),
         };
         self.worlds = SCOPES.iter().map(|scope| World::at(Arc::clone(&store), scope)).collect();

@@ -125,7 +125,7 @@ mod unix {
     const WAIT: Timespec = Timespec { tv_sec: 0, tv_nsec: 40_000_000 };
 
     /// How often it waits for the rest of a paste that does not come.
-    const WAITS_MAX: usize = 25;
+    const WAITS_MAX: usize = 75;
 
     /// A terminal that is being listened to.
     pub struct TypeAhead {
@@ -141,6 +141,8 @@ mod unix {
             if let Some(before) = &before {
                 let mut quiet = before.clone();
                 quiet.local_modes -= LocalModes::ICANON | LocalModes::ECHO;
+                // Ctrl-C stops the reply and throws nothing away that was typed before it.
+                quiet.local_modes |= LocalModes::NOFLSH;
                 _ = tcsetattr(stdin(), OptionalActions::Now, &quiet);
                 // What is pasted is to be told from what is typed.
                 _ = stdout().write_all(b"\x1b[?2004h").and_then(|()| stdout().flush());

@@ -1,7 +1,7 @@
 //! Taking a transcript over, part by part.
 
 use super::files::Found;
-use super::worktree::repository;
+use super::worktree::home_of;
 use anyhow::Context as _;
 use indicatif::ProgressBar;
 use segue_core::entry::Seq;
@@ -111,9 +111,13 @@ async fn begin(
     scope: Option<&scope::Key>,
 ) -> anyhow::Result<Road> {
     let about = reading.about(talk).context("the file has lost a conversation")?;
+    let repository = match &about.home {
+        Home::Folder { folder, .. } => home_of(engine, folder).await?,
+        Home::Scope(_) | Home::Address(_) | Home::Unknown => None,
+    };
     let home = match &about.home {
         Home::Scope(scope) => Some(scope.clone()),
-        home => home.address(repository).map(|address| route(&engine.config().routing, &address)),
+        home => home.address(|_| repository.clone()).map(|address| route(&engine.config().routing, &address)),
     };
     let (format, session) = (about.format, about.session_id);
     let scope = scope.cloned().or(home.clone());

@@ -1,14 +1,34 @@
 //! Worktrees: a folder that shares its repository with another one, which is where its conversations belong.
 
 use crate::input;
+use segue_core::digest::Digest;
+use segue_engine::Engine;
+use segue_store::Value;
 use std::path::{Component, Path, PathBuf};
 
 /// How much of a `.git` file is read. It is one line with a path.
 const BYTES_MAX: u64 = 16 << 10;
 
+/// The namespace of what is known of worktrees: the repository of each, by the digest of its folder.
+const KNOWN: &str = "import.repository";
+
+/// Finds the folder of the repository that a worktree belongs to. Once found it is known for good: a worktree comes and goes,
+/// and what was taken over from it stays where it is.
+pub async fn home_of(engine: &Engine, folder: &str) -> anyhow::Result<Option<String>> {
+    let (store, key) = (engine.store(), Digest::of_body(folder.as_bytes()).to_string());
+    if let Some(known) = store.value(KNOWN, &key, engine.now()).await? {
+        return Ok(Some(String::from_utf8_lossy(&known.bytes).into_owned()));
+    }
+    let found = repository(folder);
+    if let Some(found) = &found {
+        store.put_value(KNOWN, Value::new(key, found.as_str())).await?;
+    }
+    Ok(found)
+}
+
 /// Finds the folder of the repository that a worktree belongs to, if that can be seen here. A folder inside of the
 /// worktree is the same folder inside of the repository.
-pub fn repository(folder: &str) -> Option<String> {
+fn repository(folder: &str) -> Option<String> {
     let folder = Path::new(folder);
     if !folder.is_absolute() {
         return None;

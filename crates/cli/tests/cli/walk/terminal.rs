@@ -221,7 +221,7 @@ fn fc25_one_number_for_certainty() {
     let text = told.replace("\n  ", " ");
     let decisions: Vec<&str> = text.split(" % sure). ").collect();
     assert_eq!(decisions.len(), 5, "four messages: {told}");
-    assert!(text.contains("(cause semantic, "), "{told}");
+    assert!(text.contains("It started #2 ("), "{told}");
     let reason = |rest: &&str| rest.split(". ").next().unwrap_or_default().to_owned();
     for reason in decisions.iter().skip(1).map(reason) {
         assert!(!reason.contains('%') && !reason.contains("0."), "a second number: {reason}");

@@ -15,7 +15,9 @@ use crate::openai::chat::{message_id, without_scope};
 use crate::openai::relay::passed_on;
 use crate::openai::reply::Delta;
 use crate::openai::request_message::{self, RequestMessage};
-use crate::openai::turn::{self, Asked, Next, Sends, Turn};
+use crate::openai::scope::Place;
+use crate::openai::sends::Sends;
+use crate::openai::turn::{self, Asked, Next, Turn};
 use crate::openai::upstream::{Api, Upstream};
 use crate::openai::{conversations, scope};
 use crate::problem::Problem;
@@ -64,8 +66,10 @@ pub(crate) async fn create(
         None => None,
     };
     let place = match (explicit, conversation, &found) {
+        // A header that names nobody leaves it to the response before.
+        (Some(Place { names_nobody: true, .. }), None, Some((_, scope))) => Some(scope.clone().into()),
         (Some(place), ..) => Some(place),
-        (None, Some(scope), _) => Some(scope.into()),
+        (None, Some(named), _) => Some(named.scope.into()),
         (None, None, Some((_, scope))) => Some(scope.clone().into()),
         (None, None, None) => scope::of_request(&app, &caller, &headers, &fields)?,
     };

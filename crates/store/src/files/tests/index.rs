@@ -1,7 +1,9 @@
 //! The index is not written as a whole at each boundary, and heals.
 
+use super::fault::{Extent, Faulty, Then};
 use super::power::Recorder;
 use super::{Fixture, ME, folder};
+use crate::files::lock;
 use std::fs;
 use std::sync::Arc;
 
@@ -55,6 +57,28 @@ fn p9_changes_of_the_index_that_were_not_folded_in_are_found() {
         fixture.reopen();
         assert_eq!(fixture.indexed().len(), 5);
         assert_eq!(fs::read_to_string(&path).unwrap_or_default(), "");
+        fixture.check();
+    }
+}
+
+/// The corrupt index is set aside, and the disk fails right behind that: there is nothing left to be set aside again.
+#[test]
+fn p9_a_disk_that_fails_while_the_index_is_set_aside_is_in_the_way_once() {
+    // Before the new name is there, when it is to be made durable, and behind that.
+    for at in 0..6 {
+        let dir = folder();
+        let mut fixture = Fixture::new(dir.path());
+        fixture.say("one");
+        fixture.new_session();
+        fixture.close();
+        fs::write(fixture.path("index.json"), "{").unwrap();
+        let disk = Arc::new(Faulty::new(at, Extent::Half, Then::GoOn));
+        fixture.open(disk.clone()).unwrap();
+        assert_eq!(disk.steps(), 0, "who only opens it changes nothing");
+        assert!(lock(&fixture.inner().index).fold().is_err(), "step {at}");
+        lock(&fixture.inner().index).fold().unwrap();
+        assert_eq!(fs::read_to_string(fixture.path("index.json.corrupt-1")).unwrap(), "{");
+        assert_eq!(fixture.indexed().len(), 2);
         fixture.check();
     }
 }

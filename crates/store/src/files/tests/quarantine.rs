@@ -1,6 +1,7 @@
 //! L-10: what is damaged is set aside with every byte before its scope is written to again, and the scope goes on.
 
 use super::{Fixture, ME, folder, say};
+use crate::files::quarantined;
 use segue_core::decide::Command;
 use segue_core::session::Number;
 use std::fs;
@@ -390,4 +391,41 @@ fn x5_a_scope_whose_files_cannot_be_opened_is_not_moved() {
 
 fn say_text(text: &str) -> segue_core::message::Message {
     segue_core::message::Message::text(text)
+}
+
+/// A segment is damaged twice. In whichever order the copies are deleted, the one that is moved last is found behind the gap.
+#[test]
+fn x17_every_copy_of_a_segment_that_was_damaged_twice_is_deleted() {
+    for is_newest_first in [true, false] {
+        let dir = folder();
+        let mut fixture = Fixture::new(dir.path());
+        let path = fixture.scope_path("000001.jsonl");
+        for words in ["the first secret", "the second secret"] {
+            fixture.say(words);
+            fixture.say("and more");
+            fixture.close();
+            let mut bytes = fs::read(&path).unwrap();
+            bytes[3] ^= 0x40;
+            fs::write(&path, bytes).unwrap();
+            fixture.reopen();
+            fixture.expected.state = Some(fixture.state());
+        }
+        let mut found = quarantined::list(fixture.inner(), None).unwrap().found;
+        let places = found.iter().map(|copy| copy.place.clone());
+        assert!(places.eq([path.clone(), fixture.scope_path("000001.jsonl.damaged-1")]), "{found:?}");
+        if !is_newest_first {
+            found.reverse();
+        }
+        for copy in &found {
+            quarantined::discard(fixture.inner(), copy).unwrap();
+        }
+        for file in fs::read_dir(fixture.scope_path("")).unwrap() {
+            let file = file.unwrap().path();
+            let text = String::from_utf8_lossy(&fs::read(&file).unwrap()).into_owned();
+            assert!(!text.contains("secret"), "{}, newest first: {is_newest_first}", file.display());
+        }
+        fixture.expected.state = Some(fixture.state());
+        fixture.say("it goes on");
+        assert_eq!(fixture.texts(1), ["it goes on"]);
+    }
 }
