@@ -49,11 +49,12 @@ fn a_message_is_one_sync_and_so_is_its_reply() {
         let texts = ["Which hotel in Lisbon has a garden?", "And a pool?", "Is it quiet?", "How far is it?"];
         for (minute, text) in texts.into_iter().enumerate() {
             let at: jiff::Timestamp = format!("2026-03-01T10:{minute:02}:00Z").parse().unwrap();
-            let (message, outcome) = syncs_of(engine.receive(Inbound::user(scope.clone(), at, text))).await;
+            let (message, outcome) =
+                syncs_of(Box::pin(engine.receive(Inbound::user(scope.clone(), at, text)))).await;
             let outcome = outcome.unwrap();
             let (context, _) = syncs_of(engine.context(&scope)).await;
             let reply = Request::Reply(Role::Assistant, Message::text("The Olissippo."), outcome.session);
-            let (replied, _) = syncs_of(engine.request(&scope, at, &reply)).await;
+            let (replied, _) = syncs_of(Box::pin(engine.request(&scope, at, &reply))).await;
             assert_eq!(context, 0, "to look at it is none");
             // The first message also makes what is there once for all.
             if minute > 0 {
