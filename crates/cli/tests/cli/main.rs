@@ -15,6 +15,7 @@ mod examples;
 mod golden;
 mod help;
 mod imports;
+mod imports_and_exports;
 mod imports_bounds;
 mod imports_databases;
 mod imports_real;

@@ -2,19 +2,31 @@
 
 use crate::found;
 use jiff::tz::TimeZone;
+use segue_core::Timestamp;
 use segue_core::notice::Notice;
 use segue_core::scope::Key;
 use segue_core::session::Number;
+use segue_engine::clock::{Clock, RandomIds};
 use segue_engine::config::{Config, Layer, Origin};
 use segue_engine::{Engine, Inbound, Pick, Request};
 use segue_store::Location;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 const ME: &str = "agent:main:cli:direct:me";
 
 fn scope() -> Key {
     ME.parse().unwrap()
+}
+
+/// Two months after what was said: archives and memories are written then.
+struct InMay;
+
+impl Clock for InMay {
+    fn now(&self) -> Timestamp {
+        "2026-05-01T09:00:00Z".parse().unwrap()
+    }
 }
 
 async fn open(folder: &Path, more: &str) -> Engine {
@@ -25,7 +37,8 @@ async fn open(folder: &Path, more: &str) -> Engine {
     let layer = Layer::toml(Origin::Workspace("t.toml".into()), settings);
     let config = Config::load(vec![layer], &TimeZone::UTC).unwrap();
     let location = Location::Sqlite(folder.join("segue.db"));
-    Engine::open(location.open().unwrap(), config).await.unwrap()
+    let engine = Engine::open(location.open().unwrap(), config).await.unwrap();
+    engine.with(Arc::new(InMay), Arc::new(RandomIds))
 }
 
 async fn say(engine: &Engine, at: &str, text: &str) -> segue_engine::Outcome {

@@ -317,7 +317,10 @@ async fn a_body_that_was_changed_behind_the_store_is_found() {
     assert_eq!(check(store.as_ref(), &[]).await.unwrap(), Vec::<String>::new());
     for (sql, part) in [
         ("ALTER TABLE segue_entries DISABLE TRIGGER segue_update", "trigger"),
-        ("UPDATE segue_entries SET body = replace(body, 'tangerine', 'mandarin')", "digest"),
+        (
+            "UPDATE segue_entries SET body = replace(body, 'tangerine', 'mandarin')",
+            "is not what the log says",
+        ),
     ] {
         database.psql(sql).unwrap();
         let wrong = check(store.as_ref(), &[]).await.unwrap();

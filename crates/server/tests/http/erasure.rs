@@ -193,7 +193,7 @@ async fn x17_an_item_that_a_damaged_file_may_hold_is_not_finished() {
     let item = |text: &str| json!({ "items": [{ "role": "user", "content": text }] });
     let id = world.post("/v1/conversations", item("one")).await.json()["id"].as_str().unwrap().to_owned();
     world.stop().await;
-    let file = folder.path().join(format!("sessions/{id}/journal.jsonl"));
+    let file = folder.path().join(format!("sessions/{}/journal.jsonl", id.replace('_', "%5f")));
     let whole = std::fs::read_to_string(&file).unwrap();
     assert!(whole.contains("\"kind\":\"opened\""), "{whole}");
     std::fs::write(&file, whole.replacen("\"kind\":\"opened\"", "\"kind\":", 1)).unwrap();

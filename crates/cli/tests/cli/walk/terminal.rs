@@ -228,7 +228,7 @@ fn fc25_one_number_for_certainty() {
     }
     assert!(!told.contains("confidence"), "{told}");
     let why = world.run(&["why", "t", "--last", "9", "--store", "sqlite:chat.db"]).expect_code(0).out;
-    assert!(why.contains(" %)") && !why.contains("confidence"), "{why}");
+    assert!(why.contains("Cause: semantic") && !why.contains("confidence") && !why.contains("sure"), "{why}");
 }
 
 /// Ctrl-D while a reply comes ends the chat behind it, and what was typed before it is answered first and found again.
