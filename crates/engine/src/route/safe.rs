@@ -51,13 +51,7 @@ pub fn id(raw: &str) -> String {
     id_by_case(raw, Case::Ignored)
 }
 
-/// Makes an id of a channel safe.
-///
-/// ```
-/// use segue_engine::route::safe::{Case, id_by_case};
-/// assert_eq!(id_by_case("aB", Case::Kept), "a%42");
-/// assert_eq!(id_by_case("aB", Case::Ignored), "ab");
-/// ```
+/// Makes an id of a channel safe: where case is kept, `aB` is `a%42`, elsewhere `ab`.
 pub(crate) fn id_by_case(raw: &str, case: Case) -> String {
     let raw = raw.trim();
     let mut safe = String::with_capacity(raw.len());

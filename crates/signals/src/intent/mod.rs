@@ -118,7 +118,8 @@ pub fn explicit_intent(text: &str) -> ExplicitIntent {
 ///
 /// ```
 /// use segue_signals::intent::is_bare_wish;
-/// assert!(is_bare_wish("let's start over, please") && !is_bare_wish("new topic: how do I bake bread?"));
+/// assert!(is_bare_wish("Let's start over."));
+/// assert!(!is_bare_wish("New topic: how do I bake bread?"));
 /// ```
 #[must_use]
 pub fn is_bare_wish(text: &str) -> bool {

@@ -20,7 +20,8 @@ use std::io;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
-use std::time::SystemTime;
+use std::thread;
+use std::time::{Duration, SystemTime};
 
 pub(super) fn open(disk: Arc<dyn Disk>, dir: &Path, masters: Option<&MasterKeys>) -> Result<Inner, Error> {
     let sessions = dir.join("sessions");
@@ -67,12 +68,25 @@ fn make_folders(disk: &dyn Disk, path: &Path) -> Result<(), Error> {
     sync_parent(disk, path)
 }
 
+/// How often the lock is asked for. Where another thread of this program starts a program, that one has the lock for a moment,
+/// too, until it has closed what it was not given.
+const TRIES: u32 = 20;
+
 /// Takes the lock of the store; it is given back when the file is closed, also by a crash.
+#[allow(clippy::disallowed_methods, reason = "nobody tells when a lock is free")]
 fn hold(sessions: &Path) -> Result<File, Error> {
     let path = sessions.join("store.lock");
     let file = private::options().create(true).truncate(false).write(true).open(&path);
     let file = file.map_err(|error| unavailable(&path, &error))?;
-    match file.try_lock() {
+    let mut tried = file.try_lock();
+    for _ in 1..TRIES {
+        if !matches!(tried, Err(TryLockError::WouldBlock)) {
+            break;
+        }
+        thread::sleep(Duration::from_millis(10));
+        tried = file.try_lock();
+    }
+    match tried {
         Ok(()) => Ok(file),
         Err(TryLockError::WouldBlock) => Err(Error::unavailable(
             sessions.display().to_string(),

@@ -152,7 +152,10 @@ impl Scope {
     fn delete(&mut self, disk: &dyn Disk, segment: segment::Number) -> Result<(), Error> {
         let path = self.folder.join(LogFile::Segment(segment).file_name());
         let there = list_segments(&self.folder)?.contains(&segment);
-        if there && !self.noted.contains(&segment) {
+        if there && self.noted.contains(&segment) {
+            // A process that died before it deleted the file may have left the note in the cache of the machine only.
+            tombstones::make_durable(disk, &self.folder)?;
+        } else if there {
             tombstones::note_dropped(disk, &self.folder, &self.key, segment)?;
             self.noted.insert(segment);
         }

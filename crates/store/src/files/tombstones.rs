@@ -4,7 +4,7 @@
 //! accepted, and when the segment was last written. Each line has its length and a digest of the rest of it; those that an
 //! older Segue wrote have neither.
 
-use super::disk::{Disk, append_durably, sync_parent, truncate_durably, unreadable};
+use super::disk::{Disk, append_durably, sync_parent, truncate_durably, unavailable, unreadable};
 use super::framed;
 use super::line::{Bodies, Line};
 use super::scan::Scan;
@@ -163,6 +163,13 @@ pub(super) fn note_dropped(
     let last = lines().next_back().map(bodiless).transpose();
     let last = last.map_err(|error| Error::damaged(scan.path.display().to_string(), error))?;
     write(disk, folder, &Note::Dropped { segment, entries, ids, last })
+}
+
+/// Makes durable what was read of the file.
+pub(super) fn make_durable(disk: &dyn Disk, folder: &Path) -> Result<(), Error> {
+    let path = folder.join(FILE_NAME);
+    disk.sync(&path).map_err(|error| unavailable(&path, &error))?;
+    sync_parent(disk, &path)
 }
 
 /// Notes numbers that no entry will have.

@@ -3,7 +3,7 @@
 -- `extras`, until that is written the next time.
 ALTER TABLE standing RENAME TO scope_extras;
 ALTER TABLE scope_extras RENAME COLUMN mind TO extras;
-ALTER TABLE scope_extras ADD COLUMN has_rows INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE scope_extras ADD COLUMN has_rows INTEGER NOT NULL DEFAULT 0 CHECK (has_rows IN (0, 1));
 CREATE TABLE extras_rows (
     scope  INTEGER NOT NULL,
     kind   INTEGER NOT NULL,  -- 1: the last task of a session, 2: what is kept of a session's tasks,

@@ -6,7 +6,7 @@ use segue_core::entry::{Body, Bytes, Kind, Record, Seq};
 use segue_core::erasure::{Place, Trace};
 use segue_core::evidence::Window;
 use segue_core::facts::{Facts, Need};
-use segue_core::message::Message;
+use segue_core::message::{Message, Role};
 use segue_core::observed::{Filling, Observed};
 use segue_core::session::{Number, Title};
 use segue_core::state::State;
@@ -59,6 +59,8 @@ pub struct Made {
     cut_off: BTreeSet<(usize, u64)>,
     /// What is in damaged files: it goes when those are deleted.
     damaged: BTreeSet<u64>,
+    /// Whether a file was damaged: what was lost with it is told from then on.
+    is_whole: bool,
 }
 
 impl Made {
@@ -72,6 +74,7 @@ impl Made {
             values: BTreeSet::new(),
             cut_off: BTreeSet::new(),
             damaged: BTreeSet::new(),
+            is_whole: true,
         };
         made.open();
         made
@@ -110,20 +113,21 @@ impl Made {
                     _ => 8_000 + chance.below(30_000),
                 };
                 let text = self.text(bytes);
-                self.worlds[at].say(&text).await;
+                let message = Message::text(text);
+                self.run(at, &Command::Say { role: Role::User, message }).await;
             }
-            13 => drop(self.worlds[at].run(&Command::New { first: None }).await),
+            13 => drop(self.run(at, &Command::New { first: None }).await),
             14 => {
                 let text = self.text(20);
                 let title = Title::new(&text).unwrap();
                 if let Some(session) = self.worlds[at].state().await.latest() {
-                    drop(self.worlds[at].run(&Command::Rename { session, title }).await);
+                    self.run(at, &Command::Rename { session, title }).await;
                 }
             }
             15 => {
                 let latest = self.worlds[at].state().await.latest();
                 if let Some(session) = latest {
-                    drop(self.worlds[at].run(&Command::Fork { session, at: None }).await);
+                    self.run(at, &Command::Fork { session, at: None }).await;
                 }
             }
             16 => {
@@ -216,8 +220,14 @@ impl Made {
                 let Some(segment) = self.segments(at).pop() else { return };
                 (self.store, self.worlds) = (None, Vec::new());
                 let line = format!("{{\"len\":9999,\"seq\":1,\"body\":{{\"text\":\"{torn}");
+                // One that is damaged already is set aside with all that is in it.
+                let is_damaged = !std::fs::read(&segment).unwrap().starts_with(b"{\"len");
                 add_to(&segment, line.as_bytes());
-                self.cut_off.insert((at, self.marks));
+                if is_damaged {
+                    self.damaged.insert(self.marks);
+                } else {
+                    self.cut_off.insert((at, self.marks));
+                }
             }
             In::Sqlite => {
                 // What is there at this moment, and a page that was being written.
@@ -249,6 +259,7 @@ impl Made {
         }
         marks(&bytes, &mut self.damaged);
         std::fs::write(segment, bytes).unwrap();
+        self.is_whole = false;
         self.open();
     }
 
@@ -350,8 +361,10 @@ impl Made {
         if !self.damaged.is_empty() {
             return;
         }
-        for world in &self.worlds {
-            world.verify().await;
+        if self.is_whole {
+            for world in &self.worlds {
+                world.verify().await;
+            }
         }
         let target = Files::open(&self.place.path().join("copied")).unwrap();
         for scope in copy::scopes(self.store()).await.unwrap() {
