@@ -11,7 +11,7 @@ use axum::middleware::{from_fn, from_fn_with_state};
 use segue_engine::Engine;
 use segue_engine::config::Config;
 use std::net::SocketAddr;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tower_http::catch_panic::CatchPanicLayer;
@@ -42,14 +42,17 @@ pub struct Server {
 #[derive(Clone)]
 pub struct Handle {
     stop: watch::Sender<bool>,
-    app: Arc<App>,
+    /// A store closes when its server has ended, whoever has a handle yet.
+    app: Weak<App>,
 }
 
 impl Handle {
     /// Takes over the settings of `[serve]` and `[models]` that can change while it runs. What a session decides by
     /// stays as it was at the start.
     pub fn reload(&self, config: &Config) {
-        self.app.reload(config);
+        if let Some(app) = self.app.upgrade() {
+            app.reload(config);
+        }
     }
 
     /// Lets the server finish what it is at, and end. Nothing new is taken.
@@ -73,7 +76,7 @@ impl Server {
 
     /// Returns a handle to stop it with.
     pub fn handle(&self) -> Handle {
-        Handle { stop: self.stop.clone(), app: Arc::clone(&self.app) }
+        Handle { stop: self.stop.clone(), app: Arc::downgrade(&self.app) }
     }
 
     /// Opens the tokens of an engine's store.

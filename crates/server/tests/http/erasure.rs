@@ -197,6 +197,10 @@ async fn x17_an_item_that_a_damaged_file_may_hold_is_not_finished() {
     let whole = std::fs::read_to_string(&file).unwrap();
     assert!(whole.contains("\"kind\":\"opened\""), "{whole}");
     std::fs::write(&file, whole.replacen("\"kind\":\"opened\"", "\"kind\":", 1)).unwrap();
+    // What it said cannot be read either.
+    let file = file.with_file_name("000001.jsonl");
+    let whole = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(&file, whole.replacen("\"len\"", "\"l%n\"", 1)).unwrap();
     world.restart_stopped().await;
     let path = format!("/v1/conversations/{id}/items");
     let added = world.post(&path, item("two")).await.json();

@@ -287,6 +287,10 @@ impl World {
     pub async fn stop(&mut self) {
         self.handle.stop();
         (&mut self.running).await.unwrap();
+        // A store of which there is one at a time is free once the last connection is gone.
+        while self.store.open().is_err() {
+            tokio::task::yield_now().await;
+        }
     }
 
     pub fn upstream(&self) -> &str {

@@ -66,7 +66,8 @@ impl Keeper {
         kept.mark_items(seq, response).await?;
         match kept.keeps {
             KeepsResponse::Yes => {
-                let (id, record) = kept.turn.record(seq, response);
+                let (id, mut record) = kept.turn.record(seq, response);
+                record.words.notice = kept.turn.prefix(kept.app.serve().notices);
                 kept.app.keep_response(&id, record, kept.turn.since).await
             }
             KeepsResponse::No => Ok(()),

@@ -63,6 +63,9 @@ pub(crate) struct ResponseWords {
     /// What Segue itself answered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) answer: Option<Vec<Value>>,
+    /// What Segue said before the reply, in the same text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) notice: Option<String>,
     /// What the model was told to do, as earlier versions wrote it down.
     #[serde(default, skip_serializing)]
     instructions: Option<Value>,
@@ -252,7 +255,14 @@ impl App {
     pub(crate) async fn shown(&self, record: Record, scope: &scope::Key) -> Result<Value, Problem> {
         let mut output = match (record.words.answer, record.seq) {
             (Some(answer), _) => answer,
-            (None, Some(seq)) => self.items(scope, seq).await?,
+            (None, Some(seq)) => {
+                let mut output = self.items(scope, seq).await?;
+                let text = output.iter_mut().find_map(|item| item.pointer_mut("/content/0/text"));
+                if let (Some(notice), Some(Value::String(text))) = (record.words.notice, text) {
+                    text.insert_str(0, &notice);
+                }
+                output
+            }
             (None, None) => Vec::new(),
         };
         // Reasoning has ids of its own.
