@@ -42,7 +42,9 @@ fn rules() -> Vec<String> {
         |letter: &str, last: u32| (1..=last).map(move |n| format!("{letter}-{n}")).collect::<Vec<_>>();
     let m = "A1 A2 B1 B2 B3 B4 B5 C1 C2 C3 C4 C5 D1 D2 D3 E1 E2 F1 F2";
     let mut rules: Vec<String> = m.split(' ').map(|rule| format!("M-{rule}")).collect();
-    for (letter, last) in [("C", 15), ("L", 11), ("R", 14), ("P", 11), ("X", 18), ("S", 7), ("N", 4)] {
+    for (letter, last) in
+        [("C", 15), ("L", 11), ("R", 14), ("P", 11), ("X", 18), ("S", 7), ("N", 4), ("J", 4)]
+    {
         rules.extend(numbered(letter, last));
     }
     rules

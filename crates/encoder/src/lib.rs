@@ -139,6 +139,29 @@ mod tests {
         assert!((embeddings[0].cosine(&embeddings[2]) - 0.058).abs() < 0.005);
     }
 
+    /// What means the same is nearest in the other language, whichever of the two is asked for.
+    #[test]
+    fn j2_english_and_chinese_lie_in_one_space() {
+        let encoder = Encoder::builtin().unwrap();
+        let pairs = [
+            ("Why is my sourdough bread so dense?", "为什么我的酸面包这么硬？"),
+            ("Book me a flight to Tokyo in April.", "帮我订四月去东京的机票。"),
+            ("My Python script runs out of memory.", "我的 Python 脚本内存不够了。"),
+            ("How do I treat a sprained ankle?", "脚踝扭伤了怎么处理？"),
+            ("What should I give my mother for her birthday?", "妈妈生日我该送什么？"),
+            ("The rent went up again this year.", "今年房租又涨了。"),
+        ];
+        let [english, chinese] =
+            [0, 1].map(|which| pairs.map(|pair| encoder.embed(if which == 0 { pair.0 } else { pair.1 })));
+        let nearest = |to: &Embedding, among: &[Embedding]| {
+            (0..among.len()).max_by(|a, b| to.cosine(&among[*a]).total_cmp(&to.cosine(&among[*b])))
+        };
+        for at in 0..pairs.len() {
+            assert_eq!(nearest(&english[at], &chinese), Some(at), "{}", pairs[at].0);
+            assert_eq!(nearest(&chinese[at], &english), Some(at), "{}", pairs[at].1);
+        }
+    }
+
     #[test]
     fn a_text_of_any_signs_has_an_embedding() {
         let encoder = Encoder::builtin().unwrap();

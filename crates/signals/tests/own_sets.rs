@@ -78,7 +78,7 @@ fn c9_task_intent_chinese() {
 
 /// A message that is fitted and tested proves nothing.
 #[test]
-fn nothing_of_eval_is_fitted() {
+fn j1_nothing_of_eval_is_fitted() {
     let plain = |text: &str| {
         text.chars().filter(|ch| ch.is_alphanumeric()).flat_map(char::to_lowercase).collect::<String>()
     };

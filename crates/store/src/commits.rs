@@ -25,6 +25,11 @@ pub struct Position(pub u64);
 impl Position {
     /// Before the first commit.
     pub const START: Self = Self(0);
+
+    /// Returns the position behind this one.
+    pub(crate) fn next(self) -> Self {
+        Self(self.0 + 1)
+    }
 }
 
 impl fmt::Display for Position {
@@ -119,12 +124,11 @@ impl Feed {
         self.news.clone()
     }
 
-    /// Adds a commit behind the others, and returns its position.
-    pub(crate) fn push(&mut self, scope: Key, after: Seq, head: Seq, id: AppendId) -> Position {
-        let position = Position(self.last.0 + 1);
+    /// Adds a commit behind the others.
+    pub(crate) fn push(&mut self, scope: Key, after: Seq, head: Seq, id: AppendId) {
+        let position = self.last.next();
         self.restore(Commit { position, scope, after, head }, id);
         self.news.send_replace(position);
-        position
     }
 
     /// Takes in a commit of an earlier run; they come in order.

@@ -158,7 +158,7 @@ mod tests {
 
     /// Judging, coming back and recall use one embedding of a message, which the store keeps.
     #[tokio::test]
-    async fn a_message_is_embedded_once_also_after_a_restart() {
+    async fn j2_a_message_is_embedded_once_also_after_a_restart() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("segue.db");
         let scope: segue_core::scope::Key = "agent:main:cli:direct:me".parse().unwrap();

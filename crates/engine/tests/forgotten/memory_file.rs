@@ -102,7 +102,7 @@ async fn x17_lines_of_memory_go_with_their_message_and_their_session() {
 #[tokio::test]
 async fn p11_retention_leaves_what_is_remembered_and_what_people_wrote() {
     let folder = tempfile::tempdir().unwrap();
-    let engine = filled(folder.path(), "[retention]\nage = '30d'\ngrace = '1d'").await;
+    let engine = filled(folder.path(), "[retention]\nage = '30d'\ngrace = '6h'").await;
     let path = folder.path().join("memory/MEMORY.md");
     let mut bytes = fs::read(&path).unwrap();
     bytes.extend_from_slice(b"\r\n- caf\xe9, in an old encoding\r\n");
@@ -110,7 +110,7 @@ async fn p11_retention_leaves_what_is_remembered_and_what_people_wrote() {
     engine.retain(&scope(), "2026-05-01T10:00:00Z".parse().unwrap()).await.unwrap();
     // It is told before it is done.
     say(&engine, "2026-05-01T11:00:00Z", "And how do I clean tiles?").await;
-    engine.retain(&scope(), "2026-05-03T10:00:00Z".parse().unwrap()).await.unwrap();
+    engine.retain(&scope(), "2026-05-01T20:00:00Z".parse().unwrap()).await.unwrap();
     assert!(engine.state(&scope()).await.unwrap().live(Number(1)).is_none(), "it was dropped");
     assert_eq!(fs::read(&path).unwrap(), bytes);
     // Its words go with what is remembered.

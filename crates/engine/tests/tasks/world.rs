@@ -9,7 +9,7 @@ use segue_engine::clock::{Clock, RandomIds};
 use segue_engine::config::{Config, Layer};
 use segue_engine::tasks::Tasks;
 use segue_engine::{Engine, Inbound, Outcome, Request};
-use segue_store::Location;
+use segue_store::{Location, Store};
 use std::sync::{Arc, Mutex};
 
 pub struct Hands(Mutex<Timestamp>);
@@ -46,8 +46,19 @@ async fn engine(location: &Location, policy: &str, clock: Arc<Hands>) -> Arc<Eng
         ("session.backlog", "delete"),
     ]);
     let config = Config::load(vec![layer], &TimeZone::UTC).unwrap();
-    let engine = Engine::open(location.open().unwrap(), config).await.unwrap();
+    let engine = Engine::open(open(location).await, config).await.unwrap();
     Arc::new(engine.with(clock, Arc::new(RandomIds)))
+}
+
+/// Opens a store. What an engine that is gone was embedding in the background may have it open for a moment yet.
+async fn open(location: &Location) -> Arc<dyn Store> {
+    loop {
+        match location.open() {
+            Ok(store) => return store,
+            Err(error) if !error.to_string().contains("another process") => panic!("{error}"),
+            Err(_) => tokio::task::yield_now().await,
+        }
+    }
 }
 
 /// A world on each store.

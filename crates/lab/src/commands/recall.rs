@@ -1,12 +1,14 @@
 //! `segue-lab recall`: questions about archived sessions. Is the right session found, and how far up?
 
 mod histories;
+mod peers;
 
 use super::config;
 use crate::args::Common;
 use crate::out;
 use anyhow::{Context as _, bail};
 use jiff::SignedDuration;
+use peers::{Peer, Peers};
 use segue_core::Timestamp;
 use segue_core::message::{Message, Role};
 use segue_core::scope;
@@ -16,7 +18,7 @@ use segue_engine::recall::Recall;
 use segue_engine::request::Request;
 use segue_store::memory::Memory;
 use serde::{Deserialize, Serialize};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -67,6 +69,22 @@ struct Counts {
     first_three: usize,
     /// The questions whose session did not come first.
     not_first: Vec<String>,
+    /// The same of what recall is compared with.
+    peers: BTreeMap<Peer, PeerCounts>,
+}
+
+/// What another way to find messages comes to.
+#[derive(Debug, Default, Serialize)]
+struct PeerCounts {
+    first: usize,
+    first_three: usize,
+}
+
+/// The sessions of a set, with what was said in them, and its questions.
+struct Set {
+    sessions: usize,
+    said: Vec<(Number, String)>,
+    questions: Vec<Question>,
 }
 
 pub async fn run(common: &Common, files: &[PathBuf]) -> anyhow::Result<()> {
@@ -108,14 +126,23 @@ pub async fn run(common: &Common, files: &[PathBuf]) -> anyhow::Result<()> {
             share(set.first),
             share(set.first_three),
         ))?;
+        for (peer, counts) in &set.peers {
+            out::line(format!(
+                "  {:53} {:>7.1}% {:>11.1}%",
+                peer.name(),
+                share(counts.first),
+                share(counts.first_three)
+            ))?;
+        }
     }
     Ok(())
 }
 
 async fn set(engine: &Engine, file: &Path) -> anyhow::Result<Vec<Counts>> {
     let scope: scope::Key = "agent:eval:cli:direct:recall".parse()?;
-    let (sessions, questions) = fill(engine, &scope, file).await?;
+    let Set { sessions, said, questions } = fill(engine, &scope, file).await?;
     engine.prepare_recall(&scope).await?;
+    let peers = Peers::of(said.iter().map(|(_, text)| text.as_str()))?;
     let mut sets = Vec::new();
     for split in [Split::Dev, Split::Test] {
         let mut counts = Counts {
@@ -126,6 +153,7 @@ async fn set(engine: &Engine, file: &Path) -> anyhow::Result<Vec<Counts>> {
             first: 0,
             first_three: 0,
             not_first: Vec::new(),
+            peers: BTreeMap::new(),
         };
         for question in questions.iter().filter(|question| question.split == split) {
             let place = place(engine, &scope, question).await?;
@@ -134,6 +162,14 @@ async fn set(engine: &Engine, file: &Path) -> anyhow::Result<Vec<Counts>> {
             counts.first_three += usize::from(place.is_some_and(|place| place < 3));
             if place != Some(0) {
                 counts.not_first.push(question.id.clone());
+            }
+            for peer in Peer::ALL {
+                let ranked = peers.ranked(peer, &question.text).into_iter();
+                let found = sessions_of(ranked.map(|message| said[message].0));
+                let place = found.iter().position(|session| *session == question.session);
+                let counts = counts.peers.entry(peer).or_default();
+                counts.first += usize::from(place == Some(0));
+                counts.first_three += usize::from(place.is_some_and(|place| place < 3));
             }
         }
         sets.push(counts);
@@ -149,21 +185,27 @@ async fn set(engine: &Engine, file: &Path) -> anyhow::Result<Vec<Counts>> {
 async fn place(engine: &Engine, scope: &scope::Key, question: &Question) -> anyhow::Result<Option<usize>> {
     let recall =
         Recall { count_max: FRAGMENTS, tokens_max: u64::MAX, ..Recall::new(&question.text, "an evaluation") };
-    let mut sessions: Vec<Number> = Vec::new();
-    for fragment in engine.recall(scope, &recall).await?.fragments {
-        if !sessions.contains(&fragment.session.number) {
-            sessions.push(fragment.session.number);
-        }
-    }
+    let found = engine.recall(scope, &recall).await?.fragments;
+    let sessions = sessions_of(found.iter().map(|fragment| fragment.session.number));
     Ok(sessions.iter().position(|session| *session == question.session))
 }
 
+/// The sessions of what was found, each where it comes first.
+fn sessions_of<T: PartialEq>(found: impl Iterator<Item = T>) -> Vec<T> {
+    found.fold(Vec::new(), |mut sessions, session| {
+        if !sessions.contains(&session) {
+            sessions.push(session);
+        }
+        sessions
+    })
+}
+
 /// Writes the sessions of a file into a scope, and reads its questions.
-async fn fill(engine: &Engine, scope: &scope::Key, file: &Path) -> anyhow::Result<(usize, Vec<Question>)> {
+async fn fill(engine: &Engine, scope: &scope::Key, file: &Path) -> anyhow::Result<Set> {
     let shown = file.display();
     let text = fs::read_to_string(file).with_context(|| format!("{shown} cannot be read: check the path"))?;
     let mut numbers: HashMap<String, Number> = HashMap::new();
-    let mut questions = Vec::new();
+    let (mut said, mut questions) = (Vec::new(), Vec::new());
     for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         let line: Line = serde_json::from_str(line)
             .with_context(|| format!("{shown}:{}: it is neither a session nor a question", number + 1))?;
@@ -172,6 +214,7 @@ async fn fill(engine: &Engine, scope: &scope::Key, file: &Path) -> anyhow::Resul
                 let opened = engine.request(scope, at, &Request::New(None)).await?;
                 for turn in turns {
                     at += SignedDuration::from_secs(20);
+                    said.push((opened.session, turn.text.clone()));
                     let request = Request::Keep(turn.role, Message::text(turn.text));
                     engine.request(scope, at, &request).await?;
                 }
@@ -186,5 +229,5 @@ async fn fill(engine: &Engine, scope: &scope::Key, file: &Path) -> anyhow::Resul
     // The last session is archived too.
     let now = engine.state(scope).await.map(|state| state.clock)?;
     engine.request(scope, now, &Request::New(None)).await?;
-    Ok((numbers.len(), questions))
+    Ok(Set { sessions: numbers.len(), said, questions })
 }

@@ -110,9 +110,10 @@ impl CommitLog {
 
     /// Tells of an append that was written.
     pub(super) fn push(&mut self, scope: &Key, after: Seq, head: Seq, id: AppendId) {
-        let position = self.feed.push(scope.clone(), after, head, id);
+        self.write(&line(Some(self.feed.last().next()), scope, after, head, id));
         self.heads.insert(scope.clone(), head);
-        self.write(&line(Some(position), scope, after, head, id));
+        // Last, so that who is woken by it finds the list free.
+        self.feed.push(scope.clone(), after, head, id);
     }
 
     /// Gives the number that is missing for a scope that was just read, if one is.

@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn auc_and_missed_count_ties_by_half_and_never_as_found() {
+    fn j1_auc_and_missed_count_ties_by_half_and_never_as_found() {
         let scored = [(0.9, true), (0.5, true), (0.5, false), (0.1, false)];
         assert_eq!(auc(&scored), Some(0.875));
         assert_eq!(missed_at(&scored, 0.0), Some(0.5));
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interval_holds_its_figure() {
+    fn j1_an_interval_holds_its_figure() {
         let streams: Vec<f64> = (0..100).map(f64::from).collect();
         let mean = |drawn: &[&f64]| Some(drawn.iter().copied().sum::<f64>() / drawn.len() as f64);
         let figure = Figure::of(&streams, mean).unwrap();

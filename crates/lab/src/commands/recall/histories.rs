@@ -1,5 +1,7 @@
 //! Long histories with questions and their evidence (LoCoMo, MemoryBank): are the messages found, and their sessions?
 
+use super::peers::{Peer, Peers};
+use super::sessions_of;
 use crate::args::Common;
 use crate::out;
 use anyhow::Context as _;
@@ -11,7 +13,7 @@ use segue_core::scope;
 use segue_core::session::Number;
 use segue_engine::Engine;
 use segue_engine::config::Config;
-use segue_engine::recall::{FRAGMENTS_MAX, Recall, TOKENS_MAX};
+use segue_engine::recall::{FRAGMENTS_MAX, Fragment, Recall, TOKENS_MAX};
 use segue_engine::request::Request;
 use segue_store::sqlite::Sqlite;
 use serde::Deserialize;
@@ -150,6 +152,11 @@ async fn measure(
     let scope: scope::Key = "agent:eval:cli:direct:recall".parse()?;
     let mut ids: HashMap<Seq, &str> = HashMap::new();
     let mut numbers: HashMap<Number, u32> = HashMap::new();
+    let said: Vec<&HistoryMessage> = history.sessions.iter().flat_map(|session| &session.messages).collect();
+    let peers = match common.json {
+        true => None,
+        false => Some(Peers::of(said.iter().map(|said| said.text.as_str()))?),
+    };
     for session in &history.sessions {
         let mut at = session.at;
         numbers.insert(engine.request(&scope, at, &Request::New(None)).await?.session, session.n);
@@ -172,13 +179,8 @@ async fn measure(
         let found = engine.recall(&scope, &recall).await?.fragments;
         let messages: Vec<String> =
             found.iter().filter_map(|found| ids.get(&found.seq)).map(|id| (*id).to_owned()).collect();
-        let mut sessions: Vec<String> = Vec::new();
-        for found in &found {
-            let name = format!("D{}", numbers.get(&found.session.number).copied().unwrap_or(0));
-            if !sessions.contains(&name) {
-                sessions.push(name);
-            }
-        }
+        let number_of = |found: &Fragment| numbers.get(&found.session.number).copied().unwrap_or(0);
+        let sessions = sessions_of(found.iter().map(|found| format!("D{}", number_of(found))));
         if common.json {
             out::json(&serde_json::json!({
                 "conversation": history.conversation, "q": asked.q, "ranked": messages,
@@ -190,6 +192,14 @@ async fn measure(
         };
         for name in ["all".to_owned(), category, format!("of {}", history.conversation)] {
             counts.entry(name).or_default().add(asked, &messages, &sessions);
+        }
+        let Some(peers) = &peers else { continue };
+        for peer in Peer::ALL {
+            let ranked = peers.ranked(peer, &asked.q).into_iter();
+            let messages: Vec<String> = ranked.map(|message| said[message].id.clone()).collect();
+            let session = |id: &String| id.split(':').next().unwrap_or_default().to_owned();
+            let sessions = sessions_of(messages.iter().map(session));
+            counts.entry(format!("all: {}", peer.name())).or_default().add(asked, &messages, &sessions);
         }
     }
     Ok(())
