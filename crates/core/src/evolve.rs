@@ -12,7 +12,7 @@ use crate::entry::{
     Asked, Backlog, Body, Branched, Kind, Merged, Opened, Record, Resumed, ResumedBy, Sealed, Seq, Source,
     Unreadable,
 };
-use crate::extras::{HEARD_MAX, PendingQuestion, Rotation, ScopeExtras};
+use crate::extras::{MESSAGES_SINCE_MAX, PendingQuestion, Rotation, ScopeExtras};
 use crate::memory;
 use crate::message::Role;
 use crate::pins::{Pinned, Pins};
@@ -200,16 +200,17 @@ fn count(state: &mut State, entry: &Record) -> Result<(), FoldError> {
 /// written whole.
 fn count_user_message(state: &mut State) {
     let extras = &state.extras;
-    let counts = extras.rotation.as_ref().is_some_and(|rotation| rotation.heard < HEARD_MAX);
+    let counts =
+        extras.rotation.as_ref().is_some_and(|rotation| rotation.messages_since < MESSAGES_SINCE_MAX);
     if extras.question.is_none() && !counts {
         return;
     }
     let extras = extras_mut(state);
     extras.question = extras.question.take().and_then(|question| {
-        Some(PendingQuestion { outlives: question.outlives.checked_sub(1)?, ..question })
+        Some(PendingQuestion { messages_left: question.messages_left.checked_sub(1)?, ..question })
     });
     if let Some(rotation) = extras.rotation.as_mut().filter(|_| counts) {
-        rotation.heard += 1;
+        rotation.messages_since += 1;
     }
 }
 
@@ -224,8 +225,9 @@ fn ask(state: &mut State, entry: &Record, asked: &Asked) -> Result<(), FoldError
     let before = open.messages.saturating_sub(1);
     let (segment, clock) = (open.number, state.clock);
     let extras = extras_mut(state);
-    let Asked { held, cause, older, intent, manner, outlives } = *asked;
-    extras.question = Some(PendingQuestion { held, segment, before, cause, older, intent, manner, outlives });
+    let Asked { held, cause, older, intent, manner, messages_left } = *asked;
+    extras.question =
+        Some(PendingQuestion { held, segment, before, cause, older, intent, manner, messages_left });
     extras.asked_at = Some(clock);
     Ok(())
 }
@@ -356,7 +358,7 @@ fn open_new(state: &mut State, entry: &Record, opened: &Opened) -> Result<(), Fo
     if let Some(cause) = opened.cause {
         let clock = state.clock;
         let extras = extras_mut(state);
-        extras.rotation = Some(Rotation { from, to: opened.session, cause, heard: 0 });
+        extras.rotation = Some(Rotation { from, to: opened.session, cause, messages_since: 0 });
         if cause == Cause::Semantic {
             extras.shifted_at = Some(clock);
         }

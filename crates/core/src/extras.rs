@@ -71,8 +71,8 @@ pub struct ScopeExtras {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub walk: Option<Box<Walk>>,
     /// The sessions that a person wants to be kept.
-    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
-    pub spared: BTreeSet<Number>,
+    #[serde(default, rename = "spared", skip_serializing_if = "BTreeSet::is_empty")]
+    pub kept_on_request: BTreeSet<Number>,
 }
 
 pub(crate) fn is_zero<T: Default + PartialEq>(number: &T) -> bool {
@@ -180,13 +180,13 @@ pub struct PendingQuestion {
     /// Whether the message waits for the answer.
     #[serde(default, skip_serializing_if = "QuestionMode::is_hold")]
     pub manner: QuestionMode,
-    /// How many more messages of the person it outlives.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub outlives: u32,
+    /// For how many more messages of the person it stays open.
+    #[serde(default, rename = "outlives", skip_serializing_if = "is_zero")]
+    pub messages_left: u32,
 }
 
-/// How many later messages of the person an offer outlives: who reads the answer first can still take it.
-pub const OFFER_OUTLIVES: u32 = 2;
+/// For how many later messages of the person an offer stays open: who reads the answer first can still take it.
+pub const OFFER_MESSAGES: u32 = 2;
 
 impl PendingQuestion {
     /// Tells whether a message can answer it. Who goes on after an offer just goes on.
@@ -212,15 +212,15 @@ pub struct Rotation {
     pub to: Number,
     /// What caused it.
     pub cause: Cause,
-    /// How many messages the user has sent since, the first one of the session included; at most [`HEARD_MAX`].
-    #[serde(deserialize_with = "heard")]
-    pub heard: u32,
+    /// How many messages the user has sent since, the first one of the session included; at most [`MESSAGES_SINCE_MAX`].
+    #[serde(rename = "heard", deserialize_with = "at_most_counted")]
+    pub messages_since: u32,
 }
 
 /// Messages after a rotation are counted up to here: no rule looks further.
-pub(crate) const HEARD_MAX: u32 = 4;
+pub(crate) const MESSAGES_SINCE_MAX: u32 = 4;
 
 /// Older versions counted on and on.
-fn heard<'de, D: serde::Deserializer<'de>>(from: D) -> Result<u32, D::Error> {
-    u32::deserialize(from).map(|heard| heard.min(HEARD_MAX))
+fn at_most_counted<'de, D: serde::Deserializer<'de>>(from: D) -> Result<u32, D::Error> {
+    u32::deserialize(from).map(|counted| counted.min(MESSAGES_SINCE_MAX))
 }

@@ -149,37 +149,37 @@ pub enum RetireCheck {
 
 impl State {
     /// Returns the announcement that a session will go, unless something was said in it since, or it is the latest one.
-    pub fn farewell(&self, session: Number) -> Option<&AnnouncedDeletion> {
+    pub fn announced_deletion(&self, session: Number) -> Option<&AnnouncedDeletion> {
         self.live(session)?;
-        let farewell = self.extras.retiring.get(&session)?;
+        let deletion = self.extras.retiring.get(&session)?;
         if self.latest() == Some(session) {
             return None;
         }
         // By the order of the log and not by its times: those stand still after a clock was far ahead.
-        (memory::end(self, session) <= Some(farewell.entry)).then_some(farewell)
+        (memory::end(self, session) <= Some(deletion.entry)).then_some(deletion)
     }
 
     /// Tells whether a person wants a session to be kept.
     pub fn is_kept(&self, session: Number) -> bool {
-        self.extras.spared.contains(&session)
+        self.extras.kept_on_request.contains(&session)
     }
 }
 
 /// Makes the notice of what was announced and not yet told. It costs nothing where nothing is announced.
 pub(crate) fn untold(state: &State, now: Timestamp, zone: &TimeZone) -> Option<Notice> {
     let extras = &state.extras;
-    let waits = |farewell: &AnnouncedDeletion| farewell.word == Word::Untold;
+    let waits = |deletion: &AnnouncedDeletion| deletion.word == Word::Untold;
     if !extras.retiring.values().any(waits) {
         return None;
     }
     let going = || {
         let numbers = extras.retiring.keys().filter(|number| !state.is_kept(**number));
-        numbers.filter_map(|number| Some((*number, state.farewell(*number).filter(|f| waits(f))?)))
+        numbers.filter_map(|number| Some((*number, state.announced_deletion(*number).filter(|f| waits(f))?)))
     };
     let sessions: Vec<Number> = going().map(|(number, _)| number).collect();
-    let due = |farewell: &AnnouncedDeletion| farewell.due_told(now);
-    let (_, first) = going().min_by_key(|(_, farewell)| due(farewell))?;
-    let past = going().all(|(_, farewell)| farewell.past == first.past).then_some(first.past);
+    let due = |deletion: &AnnouncedDeletion| deletion.due_told(now);
+    let (_, first) = going().min_by_key(|(_, deletion)| due(deletion))?;
+    let past = going().all(|(_, deletion)| deletion.past == first.past).then_some(first.past);
     Some(Notice::Going { sessions, past, on: due(first).to_zoned(zone.clone()).date() })
 }
 
@@ -187,40 +187,40 @@ pub(crate) fn untold(state: &State, now: Timestamp, zone: &TimeZone) -> Option<N
 pub(crate) fn take_in(extras: &mut ScopeExtras, entry: Seq, at: Timestamp, retiring: &Retiring) {
     match retiring {
         Retiring::Announced { sessions, due } => {
-            let farewell = |going: &ScheduledDeletion| {
+            let deletion = |going: &ScheduledDeletion| {
                 (
                     going.session,
                     AnnouncedDeletion { entry, at, due: *due, past: going.past, word: Word::Untold },
                 )
             };
-            extras.retiring.extend(sessions.iter().map(farewell));
+            extras.retiring.extend(sessions.iter().map(deletion));
         }
         Retiring::Withdrawn { sessions } => {
             extras.retiring.retain(|number, _| !sessions.contains(number));
         }
         Retiring::Told => {
-            for farewell in extras.retiring.values_mut().filter(|farewell| farewell.word == Word::Untold) {
-                farewell.due = farewell.due_told(at);
-                farewell.word = Word::Told;
+            for deletion in extras.retiring.values_mut().filter(|deletion| deletion.word == Word::Untold) {
+                deletion.due = deletion.due_told(at);
+                deletion.word = Word::Told;
             }
         }
         Retiring::Kept { session } => {
             extras.retiring.remove(session);
-            extras.spared.insert(*session);
+            extras.kept_on_request.insert(*session);
         }
-        Retiring::Released { session } => _ = extras.spared.remove(session),
+        Retiring::Released { session } => _ = extras.kept_on_request.remove(session),
     }
 }
 
 /// Tells whether anything is known here about a session.
 pub(crate) fn knows(extras: &ScopeExtras, session: Number) -> bool {
-    extras.retiring.contains_key(&session) || extras.spared.contains(&session)
+    extras.retiring.contains_key(&session) || extras.kept_on_request.contains(&session)
 }
 
 /// Folds in that a session is gone.
 pub(crate) fn forget(extras: &mut ScopeExtras, session: Number) {
     extras.retiring.remove(&session);
-    extras.spared.remove(&session);
+    extras.kept_on_request.remove(&session);
 }
 
 /// Folds in that one session went into another one: who wanted the first to be kept wants what it said to be kept.
@@ -228,7 +228,7 @@ pub(crate) fn join(extras: &mut ScopeExtras, from: Number, into: Number) {
     // What was announced of either was not announced of both together.
     extras.retiring.remove(&from);
     extras.retiring.remove(&into);
-    if extras.spared.remove(&from) {
-        extras.spared.insert(into);
+    if extras.kept_on_request.remove(&from) {
+        extras.kept_on_request.insert(into);
     }
 }

@@ -3,7 +3,7 @@
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-use segue_engine::port::{Beside, Format, Line, Read, detect, read};
+use segue_engine::port::{FileContext, Format, Line, Read, detect, read};
 use std::path::{Path, PathBuf};
 
 fn samples() -> Vec<(PathBuf, Vec<u8>)> {
@@ -31,7 +31,7 @@ fn taken(format: Format, lines: &[Line]) -> Option<Read> {
     read(
         format,
         lines,
-        &Beside { name: "sample".to_owned(), ..Beside::default() },
+        &FileContext { name: "sample".to_owned(), ..FileContext::default() },
         jiff::Timestamp::UNIX_EPOCH,
     )
     .ok()
@@ -46,7 +46,7 @@ fn messages(read: &Read) -> usize {
 fn x12_a_file_that_was_cut_off_is_read_as_far_as_it_goes() {
     for (path, bytes) in samples() {
         let whole = lines(&bytes);
-        let Some(format) = detect(&whole, &Beside::default()) else { continue };
+        let Some(format) = detect(&whole, &FileContext::default()) else { continue };
         let all = taken(format, &whole).map_or(0, |read| messages(&read));
         for end in (0..bytes.len()).step_by(11) {
             let cut = lines(&bytes[..end]);
@@ -76,7 +76,8 @@ fn x12_a_spoiled_line_costs_itself_only() {
     let mut spoiled = 0;
     for (path, bytes) in samples() {
         let whole = lines(&bytes);
-        let Some(format) = detect(&whole, &Beside::default()).filter(|format| one_a_line.contains(format))
+        let Some(format) =
+            detect(&whole, &FileContext::default()).filter(|format| one_a_line.contains(format))
         else {
             continue;
         };

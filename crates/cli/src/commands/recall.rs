@@ -74,18 +74,18 @@ async fn print(
         };
         let source = paint::strong(layout::printable(&source));
         out::line(format!("{source}  {}", paint::dim(format!("{at}, score {score:.2}"))))?;
-        beside(fragment.before.as_ref())?;
+        print_neighbour(fragment.before.as_ref())?;
         let text = layout::printable(&fragment.text);
         for line in layout::wrap(&format!("{role}: {text}"), layout::width() - 2) {
             out::line(format!("  {line}"))?;
         }
-        beside(fragment.after.as_ref())?;
+        print_neighbour(fragment.after.as_ref())?;
     }
     Ok(Exit::Done)
 }
 
 /// Prints what was said beside a fragment.
-fn beside(neighbour: Option<&Neighbour>) -> std::io::Result<()> {
+fn print_neighbour(neighbour: Option<&Neighbour>) -> std::io::Result<()> {
     let Some(Neighbour { role, text, .. }) = neighbour else { return Ok(()) };
     let text = layout::printable(text);
     for line in layout::wrap(&format!("{role}: {text}"), layout::width() - 2) {
@@ -95,7 +95,8 @@ fn beside(neighbour: Option<&Neighbour>) -> std::io::Result<()> {
 }
 
 fn fragment(fragment: &Fragment) -> Value {
-    let beside = |said: &Neighbour| json!({ "seq": said.seq, "role": said.role.name(), "text": said.text });
+    let neighbour =
+        |said: &Neighbour| json!({ "seq": said.seq, "role": said.role.name(), "text": said.text });
     json!({
         "session": fragment.session.to_string(),
         "segment": json::segment(&fragment.session.scope, fragment.segment),
@@ -105,7 +106,7 @@ fn fragment(fragment: &Fragment) -> Value {
         "score": fragment.score,
         "rationale": fragment.rationale,
         "at": fragment.at.to_string(),
-        "before": fragment.before.as_ref().map(beside),
-        "after": fragment.after.as_ref().map(beside),
+        "before": fragment.before.as_ref().map(neighbour),
+        "after": fragment.after.as_ref().map(neighbour),
     })
 }

@@ -31,13 +31,13 @@ async fn list(common: &Common, engine: &Engine, scope: Option<scope::Key>) -> an
         let state = engine.state(&scope).await?;
         let zone = engine.config().time_zone_for(&scope, None);
         for number in state.extras.retiring.keys() {
-            let Some(farewell) = state.farewell(*number) else { continue };
+            let Some(deletion) = state.announced_deletion(*number) else { continue };
             let key = state.key(*number);
-            let (due, past) = (farewell.due, farewell.past.name());
+            let (due, past) = (deletion.due, deletion.past.name());
             shapes.push(json!({
                 "session": key.to_string(),
                 "past": past,
-                "announced_at": farewell.at.to_string(),
+                "announced_at": deletion.at.to_string(),
                 "goes_at": due.to_string(),
             }));
             let summary = delete::summary(engine, &engine.describe(&state, *number).await?);

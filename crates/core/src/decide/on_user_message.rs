@@ -6,7 +6,7 @@ use super::{Decided, DecisionBuilder, MessageSignals, Verdict, answer, back_to, 
 use crate::Timestamp;
 use crate::decision::{Action, Cause, Reason};
 use crate::entry::{Asked, Body};
-use crate::extras::{HEARD_MAX, OFFER_OUTLIVES};
+use crate::extras::{MESSAGES_SINCE_MAX, OFFER_MESSAGES};
 use crate::message::{Message, Role};
 use crate::notice::{Notice, QuestionTopic, Reversal};
 use crate::observed::{Answer, Mentioned, Objection, Observed, Share};
@@ -19,7 +19,7 @@ use crate::state::State;
 use crate::undo::Boundary;
 
 /// How many messages after a rotation it can still be taken back by what is said.
-const REVERSAL_MESSAGES_MAX: u32 = HEARD_MAX - 1;
+const REVERSAL_MESSAGES_MAX: u32 = MESSAGES_SINCE_MAX - 1;
 
 /// The same, where only what later messages are about speaks for it: who has stayed with the new topic meant it.
 const EVIDENCE_MESSAGES_MAX: u32 = 1;
@@ -190,8 +190,8 @@ fn ask(
         (Rule::Layered, QuestionTopic::Topic | QuestionTopic::Pause { .. }) => builder.policy.question.manner,
         _ => QuestionMode::Hold,
     };
-    let outlives = if manner == QuestionMode::Propose { OFFER_OUTLIVES } else { 0 };
-    let asked = Asked { held, cause: weighed.cause, older, intent: None, manner, outlives };
+    let messages_left = if manner == QuestionMode::Propose { OFFER_MESSAGES } else { 0 };
+    let asked = Asked { held, cause: weighed.cause, older, intent: None, manner, messages_left };
     builder.draft.push(Body::Asked(asked))?;
     let verdict = match manner {
         QuestionMode::Hold => {
@@ -219,7 +219,7 @@ fn reversal(state: &State, open: &segment::Open, observed: &Observed) -> Option<
     let Some(Boundary::Created { from, to, .. }) = state.boundaries.last() else { return None };
     if (*from, *to) != (rotation.from, rotation.to)
         || state.latest() != Some(*to)
-        || rotation.heard > REVERSAL_MESSAGES_MAX
+        || rotation.messages_since > REVERSAL_MESSAGES_MAX
     {
         return None;
     }
@@ -231,12 +231,12 @@ fn reversal(state: &State, open: &segment::Open, observed: &Observed) -> Option<
     }
     // Only what was decided by meaning is taken back by meaning.
     let before = observed.before?;
-    if rotation.cause != Cause::Semantic || rotation.heard > EVIDENCE_MESSAGES_MAX {
+    if rotation.cause != Cause::Semantic || rotation.messages_since > EVIDENCE_MESSAGES_MAX {
         return None;
     }
     let here = observed.meaning.belongs.filter(|here| here.value() < BELONGS_HERE)?;
     let surer = before.rest().value() * SURER < here.rest().value();
-    (before.value() > BELONGS_BEFORE && surer).then_some(match open.messages > rotation.heard {
+    (before.value() > BELONGS_BEFORE && surer).then_some(match open.messages > rotation.messages_since {
         true => Route::Return(rotation.from, before),
         false => Route::TakeBack(Reversal::Evidence),
     })

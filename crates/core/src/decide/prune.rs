@@ -138,7 +138,7 @@ pub(super) fn retirable(
 ) -> Vec<Number> {
     let may_go = |number: Number| match notice {
         RetireCheck::AsOf(seen) => memory::end(state, number) <= Some(seen),
-        RetireCheck::Yes => state.farewell(number).is_some_and(|farewell| farewell.due <= now),
+        RetireCheck::Yes => state.announced_deletion(number).is_some_and(|deletion| deletion.due <= now),
     };
     let stays = |number: Number| {
         Some(number) == state.latest()

@@ -4,7 +4,7 @@
 use super::{Decided, DecisionBuilder, MessageSignals, Verdict};
 use crate::decision::{Action, Cause};
 use crate::entry::{Asked, Body};
-use crate::extras::OFFER_OUTLIVES;
+use crate::extras::OFFER_MESSAGES;
 use crate::message::{Message, Role};
 use crate::notice::Notice;
 use crate::policy::QuestionMode;
@@ -28,8 +28,8 @@ pub(super) fn rotate(
     // Who comes back to an earlier topic after a night is offered its session.
     let older = weighed.older.filter(|older| *older != session && builder.live(*older).is_ok());
     if older.is_some() {
-        let (manner, outlives) = (QuestionMode::Propose, OFFER_OUTLIVES);
-        let asked = Asked { held: about, cause: weighed.cause, older, intent: None, manner, outlives };
+        let (manner, messages_left) = (QuestionMode::Propose, OFFER_MESSAGES);
+        let asked = Asked { held: about, cause: weighed.cause, older, intent: None, manner, messages_left };
         builder.draft.push(Body::Asked(asked))?;
     }
     let notice = match (weighed.cause, weighed.expired) {

@@ -164,9 +164,9 @@ pub struct Asked {
     /// Whether the message waits for the answer.
     #[serde(default, skip_serializing_if = "QuestionMode::is_hold")]
     pub manner: QuestionMode,
-    /// How many later messages of the person an offer outlives. A question, and an offer of an older version, outlive none.
-    #[serde(default, skip_serializing_if = "crate::extras::is_zero")]
-    pub outlives: u32,
+    /// For how many later messages of the person an offer stays open. A question, and an offer of an older version, end with the next.
+    #[serde(default, rename = "outlives", skip_serializing_if = "crate::extras::is_zero")]
+    pub messages_left: u32,
 }
 
 /// A session's own control model.

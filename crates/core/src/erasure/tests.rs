@@ -63,7 +63,7 @@ fn wordless() -> Vec<Body> {
             older: Some(one),
             intent: Some(MessageIntent::Modification),
             manner: crate::policy::QuestionMode::Hold,
-            outlives: 0,
+            messages_left: 0,
         }),
         Body::Answered,
         Body::Controlled(Controlled { session: one, model: Some("small".to_owned()) }),

@@ -18,9 +18,9 @@ fn r14_an_offer_of_an_older_log_ends_with_the_next_message() {
     world
         .run(Command::UserMessage { message: Message::text("another one"), observed, summary: None })
         .unwrap();
-    assert_eq!(world.state.extras.question.as_ref().map(|question| question.outlives), Some(2));
+    assert_eq!(world.state.extras.question.as_ref().map(|question| question.messages_left), Some(2));
     world.say("and then");
-    assert_eq!(world.state.extras.question.as_ref().map(|question| question.outlives), Some(1));
+    assert_eq!(world.state.extras.question.as_ref().map(|question| question.messages_left), Some(1));
     let older = |record: &Record| {
         let Bytes::Kept(text) = &record.bytes else { panic!("it is kept") };
         Record { bytes: Bytes::Kept(text.replace(",\"outlives\":2", "")), ..record.clone() }

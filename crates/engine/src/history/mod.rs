@@ -166,7 +166,7 @@ impl Engine {
             parent: session.parent.map(|parent| state.key(parent)),
             created_at: session.created_at,
             updated_at: state.updated_at(number).unwrap_or(session.updated_at),
-            goes_at: state.farewell(number).map(|farewell| farewell.due),
+            goes_at: state.announced_deletion(number).map(|deletion| deletion.due),
             kept: state.is_kept(number),
         })
     }

@@ -7,7 +7,7 @@ use super::blocks::{Content, text, time};
 use super::branches::{Node, Weight, given_up};
 use super::host_words::{Words, words};
 use super::reading::{Place, Reader};
-use super::transcript::{Beside, Format, Home, Transcript, Unreadable};
+use super::transcript::{FileContext, Format, Home, Transcript, Unreadable};
 use super::{GIVEN_UP, attachment};
 use segue_core::message::{Message, MessageId, Reasoning, Role};
 use segue_core::session::Title;
@@ -62,9 +62,9 @@ fn is(value: &Value, name: &str) -> bool {
 }
 
 impl ClaudeCode {
-    pub(super) fn new(beside: &Beside) -> Self {
+    pub(super) fn new(context: &FileContext) -> Self {
         Self {
-            name: beside.name.clone(),
+            name: context.name.clone(),
             survey: Survey::default(),
             talks: Vec::new(),
             main: Voice::default(),

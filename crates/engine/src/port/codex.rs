@@ -5,7 +5,7 @@
 use super::account::Verdict;
 use super::blocks::{Content, call, text, thought, time};
 use super::reading::{Place, Reader};
-use super::transcript::{Beside, Format, Home, Transcript, Unreadable};
+use super::transcript::{FileContext, Format, Home, Transcript, Unreadable};
 use segue_core::Timestamp;
 use segue_core::message::{Message, MessageId, Reasoning, Role};
 use serde_json::Value;
@@ -67,11 +67,11 @@ fn kind(value: &Value) -> Kind<'_> {
 }
 
 impl Codex {
-    pub(super) fn new(beside: &Beside) -> Self {
+    pub(super) fn new(context: &FileContext) -> Self {
         let mut talk = Transcript::new(Format::Codex);
         talk.home = Home::workspace("codex", None);
         Self {
-            name: beside.name.clone(),
+            name: context.name.clone(),
             talks: vec![talk],
             folder: None,
             model: String::new(),

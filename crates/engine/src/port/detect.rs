@@ -3,7 +3,7 @@
 use super::blocks::{text, time};
 use super::openai::whole;
 use super::picoclaw;
-use super::transcript::{Beside, Format, Line};
+use super::transcript::{FileContext, Format, Line};
 use segue_core::Timestamp;
 use serde_json::Value;
 
@@ -11,13 +11,13 @@ use serde_json::Value;
 const LINES_MAX: usize = 50;
 
 /// Finds the form of a file; nothing if it is no transcript.
-pub fn detect(lines: &[Line], beside: &Beside) -> Option<Format> {
+pub fn detect(lines: &[Line], context: &FileContext) -> Option<Format> {
     let values: Vec<Value> = values(lines).collect();
     let by_lines = values.iter().find_map(of_line);
     let is_talk = |value: &Value| text(value, "role").is_some() && value.get("content").is_some();
     by_lines.or_else(|| {
         if values.len() > 1 && values.iter().any(is_talk) {
-            return Some(if beside.meta.is_some() { Format::Picoclaw } else { Format::Openai });
+            return Some(if context.meta.is_some() { Format::Picoclaw } else { Format::Openai });
         }
         let all = values.into_iter().next().filter(|_| lines.len() == 1).or_else(|| whole(lines));
         let Some(all) = all else { return picoclaw::is_torn(lines).then_some(Format::Picoclaw) };
@@ -28,7 +28,7 @@ pub fn detect(lines: &[Line], beside: &Beside) -> Option<Format> {
         match list {
             Value::Array(_) if text(&all, "key").is_some() => Some(Format::Picoclaw),
             Value::Array(list) if list.iter().any(is_talk) => Some(Format::Openai),
-            one if is_talk(one) && beside.meta.is_some() => Some(Format::Picoclaw),
+            one if is_talk(one) && context.meta.is_some() => Some(Format::Picoclaw),
             one if is_talk(one) => Some(Format::Openai),
             _ => None,
         }
@@ -36,12 +36,12 @@ pub fn detect(lines: &[Line], beside: &Beside) -> Option<Format> {
 }
 
 /// Finds the first time that a file names, so that conversations can be taken over in the order in which they were had.
-pub fn began(lines: &[Line], beside: &Beside) -> Option<Timestamp> {
+pub fn began(lines: &[Line], context: &FileContext) -> Option<Timestamp> {
     let of = |value: &Value| {
         ["timestamp", "at", "created", "created_at"].iter().find_map(|name| time(value.get(name)))
     };
     let in_lines = values(lines).find_map(|value| of(&value));
-    in_lines.or_else(|| of(beside.meta.as_ref()?)).or_else(|| of(&whole(lines)?))
+    in_lines.or_else(|| of(context.meta.as_ref()?)).or_else(|| of(&whole(lines)?))
 }
 
 fn values(lines: &[Line]) -> impl Iterator<Item = Value> {

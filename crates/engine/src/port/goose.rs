@@ -4,7 +4,7 @@
 use super::account::Verdict;
 use super::blocks::{Content, text, time};
 use super::reading::{Place, Reader};
-use super::transcript::{Beside, Format, Home, Transcript, Unreadable};
+use super::transcript::{FileContext, Format, Home, Transcript, Unreadable};
 use segue_core::Timestamp;
 use segue_core::message::{Message, MessageId, Role, ToolCall};
 use segue_core::session::Title;
@@ -16,8 +16,8 @@ pub(super) struct Goose {
 
 impl Goose {
     /// The row about the session is what stands beside its messages.
-    pub(super) fn new(beside: &Beside) -> Self {
-        let about = beside.meta.clone().unwrap_or_default();
+    pub(super) fn new(context: &FileContext) -> Self {
+        let about = context.meta.clone().unwrap_or_default();
         let own = |name| text(&about, name).filter(|text| !text.trim().is_empty());
         let talk = Transcript {
             id: own("id").map(str::to_owned),

@@ -4,7 +4,7 @@ use super::account::Verdict;
 use super::blocks::{Content, text};
 use super::openai;
 use super::reading::{Place, Reader};
-use super::transcript::{Beside, Format, Home, Transcript};
+use super::transcript::{FileContext, Format, Home, Transcript};
 use segue_core::Timestamp;
 use segue_core::message::{Message, MessageId};
 use segue_core::session::Title;
@@ -19,8 +19,8 @@ pub(super) struct Hermes {
 
 impl Hermes {
     /// The row about the session is what stands beside its messages.
-    pub(super) fn new(beside: &Beside) -> Self {
-        let about = beside.meta.clone().unwrap_or_default();
+    pub(super) fn new(context: &FileContext) -> Self {
+        let about = context.meta.clone().unwrap_or_default();
         let own = |name| text(&about, name).filter(|text| !text.trim().is_empty());
         let source = own("source").unwrap_or("hermes");
         let home = match own("user_id") {

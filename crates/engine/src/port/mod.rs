@@ -29,7 +29,7 @@ pub use detect::{began, detect};
 pub use importing::Importing;
 pub use openai::tool_calls;
 pub use reading::{InMemory, Part, Reading, Source};
-pub use transcript::{Bad, Beside, Format, Home, Line, Taken, Transcript, Unreadable};
+pub use transcript::{Bad, FileContext, Format, Home, Line, Taken, Transcript, Unreadable};
 
 use segue_core::Timestamp;
 use segue_core::message::{Message, Role};
@@ -73,8 +73,13 @@ pub struct Read {
 }
 
 /// Reads a file that is in memory as a whole.
-pub fn read(format: Format, lines: &[Line], beside: &Beside, now: Timestamp) -> Result<Read, Unreadable> {
-    let mut reading = Reading::open(format, Box::new(InMemory::from(lines.to_vec())), beside, now)?;
+pub fn read(
+    format: Format,
+    lines: &[Line],
+    context: &FileContext,
+    now: Timestamp,
+) -> Result<Read, Unreadable> {
+    let mut reading = Reading::open(format, Box::new(InMemory::from(lines.to_vec())), context, now)?;
     let mut parts = Vec::new();
     while let Some(part) = reading.part()? {
         parts.push(part);

@@ -6,7 +6,7 @@ use super::account::Verdict;
 use super::blocks::{Content, join, text, time};
 use super::branches::{Node, Weight, given_up};
 use super::reading::{Place, Reader};
-use super::transcript::{Beside, Format, Home, Transcript, Unreadable};
+use super::transcript::{FileContext, Format, Home, Transcript, Unreadable};
 use segue_core::Timestamp;
 use segue_core::message::{Message, MessageId, Role};
 use segue_core::session::Title;
@@ -14,16 +14,16 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 
 pub(super) struct Openclaw {
-    beside: Beside,
+    context: FileContext,
     talks: Vec<Transcript>,
     nodes: Vec<Node>,
     given_up: BTreeSet<usize>,
 }
 
 impl Openclaw {
-    pub(super) fn new(beside: &Beside) -> Self {
+    pub(super) fn new(context: &FileContext) -> Self {
         let talks = vec![Transcript::new(Format::Openclaw)];
-        Self { beside: beside.clone(), talks, nodes: Vec::new(), given_up: BTreeSet::new() }
+        Self { context: context.clone(), talks, nodes: Vec::new(), given_up: BTreeSet::new() }
     }
 }
 
@@ -45,9 +45,9 @@ impl Reader for Openclaw {
     fn surveyed(&mut self) -> Result<(), Unreadable> {
         self.given_up = given_up(&std::mem::take(&mut self.nodes));
         let Some(read) = self.talks.last_mut() else { return Ok(()) };
-        let id = read.id.clone().unwrap_or_else(|| self.beside.name.clone());
-        let (key, entry) = known(&id, &self.beside);
-        let agent = self.beside.agent.as_deref().unwrap_or("main");
+        let id = read.id.clone().unwrap_or_else(|| self.context.name.clone());
+        let (key, entry) = known(&id, &self.context);
+        let agent = self.context.agent.as_deref().unwrap_or("main");
         // One that was reset is in no index any more; it was the agent's main conversation, as far as anyone knows.
         let key = key.map_or_else(|| format!("agent:{agent}:main"), str::to_owned);
         read.home = match key.parse() {
@@ -103,8 +103,8 @@ fn node(record: usize, value: &Value) -> Option<Node> {
 }
 
 /// Finds a transcript in `sessions.json`: its key, and what is known about it.
-fn known<'a>(id: &str, beside: &'a Beside) -> (Option<&'a str>, Option<&'a Value>) {
-    let entries = beside.index.as_deref().and_then(Value::as_object);
+fn known<'a>(id: &str, context: &'a FileContext) -> (Option<&'a str>, Option<&'a Value>) {
+    let entries = context.index.as_deref().and_then(Value::as_object);
     let name = format!("{id}.jsonl");
     let of = |entry: &Value| {
         text(entry, "sessionId") == Some(id)

@@ -5,7 +5,7 @@ use super::account::Verdict;
 use super::blocks::{Content, text, time};
 use super::openai;
 use super::reading::{Place, Reader};
-use super::transcript::{Beside, Format, Home, Line, Transcript, Unreadable};
+use super::transcript::{FileContext, Format, Home, Line, Transcript, Unreadable};
 use segue_core::Timestamp;
 use segue_core::message::{Message, Role};
 use segue_core::session;
@@ -24,9 +24,9 @@ fn is_about(place: Place, value: &Value) -> bool {
 }
 
 impl Picoclaw {
-    pub(super) fn new(beside: &Beside) -> Self {
-        let about = beside.meta.clone().unwrap_or_default();
-        Self { name: beside.name.clone(), about, talks: Vec::new(), ended: None }
+    pub(super) fn new(context: &FileContext) -> Self {
+        let about = context.meta.clone().unwrap_or_default();
+        Self { name: context.name.clone(), about, talks: Vec::new(), ended: None }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Reading a file from its beginning to its end, in parts: a file may be larger than memory.
 
 use super::account::{Account, Verdict};
-use super::transcript::{Beside, End, Format, Line, Taken, Transcript, Unreadable};
+use super::transcript::{End, FileContext, Format, Line, Taken, Transcript, Unreadable};
 use super::{claude_code, codex, goose, hermes, openai, openclaw, own, picoclaw};
 use segue_core::Timestamp;
 use serde_json::{Deserializer, Value};
@@ -115,7 +115,7 @@ impl Reading {
     pub fn open(
         format: Format,
         mut source: Box<dyn Source + Send>,
-        beside: &Beside,
+        context: &FileContext,
         now: Timestamp,
     ) -> Result<Self, Unreadable> {
         let whole = whole(format, source.as_mut())?;
@@ -126,12 +126,12 @@ impl Reading {
         let mut reader: Box<dyn Reader> = match format {
             Format::Segue => Box::new(own::Own::new()),
             Format::Openai => Box::new(openai::Openai::new(now)),
-            Format::Picoclaw => Box::new(picoclaw::Picoclaw::new(beside)),
-            Format::Openclaw => Box::new(openclaw::Openclaw::new(beside)),
-            Format::ClaudeCode => Box::new(claude_code::ClaudeCode::new(beside)),
-            Format::Codex => Box::new(codex::Codex::new(beside)),
-            Format::Goose => Box::new(goose::Goose::new(beside)),
-            Format::Hermes => Box::new(hermes::Hermes::new(beside)),
+            Format::Picoclaw => Box::new(picoclaw::Picoclaw::new(context)),
+            Format::Openclaw => Box::new(openclaw::Openclaw::new(context)),
+            Format::ClaudeCode => Box::new(claude_code::ClaudeCode::new(context)),
+            Format::Codex => Box::new(codex::Codex::new(context)),
+            Format::Goose => Box::new(goose::Goose::new(context)),
+            Format::Hermes => Box::new(hermes::Hermes::new(context)),
         };
         let mut record = 0;
         records.rewind()?;

@@ -79,7 +79,7 @@ pub struct Line {
 
 /// What stands beside a file and says more about it.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Beside {
+pub struct FileContext {
     /// The name of the file, without what comes behind the first dot.
     pub name: String,
     /// The agent whose folder it is in, if it is in one.

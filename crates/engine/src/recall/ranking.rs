@@ -180,11 +180,11 @@ fn meaning(timeline: &Timeline, question: Option<&Embedding>) -> Vec<f32> {
 
 /// 1 for a time in a period, a half for one of the day before or after: people are not sure of days.
 fn day(periods: &[(Timestamp, Timestamp)], at: Timestamp) -> f64 {
-    const BESIDE: jiff::SignedDuration = jiff::SignedDuration::from_hours(24);
+    const NEARBY: jiff::SignedDuration = jiff::SignedDuration::from_hours(24);
     let one = |(from, to): &(Timestamp, Timestamp)| match *from <= at && at < *to {
         true => 1.0,
-        false if at < *from && from.duration_since(at) <= BESIDE => 0.5,
-        false if at >= *to && at.duration_since(*to) <= BESIDE => 0.5,
+        false if at < *from && from.duration_since(at) <= NEARBY => 0.5,
+        false if at >= *to && at.duration_since(*to) <= NEARBY => 0.5,
         false => 0.0,
     };
     periods.iter().map(one).fold(0.0, f64::max)

@@ -2,7 +2,7 @@
 
 use crate::engine::Engine;
 use crate::scope::session_profile::SessionProfile;
-use segue_core::extras::{OFFER_OUTLIVES, PendingQuestion};
+use segue_core::extras::{OFFER_MESSAGES, PendingQuestion};
 use segue_core::observed::Answer;
 use segue_core::policy::QuestionMode;
 use segue_core::state::State;
@@ -52,7 +52,7 @@ impl Engine {
 /// Whether a message says yes to "new topic?": that was offered with the message before, and nothing else was, and the agent asked
 /// nothing since.
 fn agrees_to(question: &PendingQuestion, profile: Option<&SessionProfile>, text: &str) -> bool {
-    let is_next = question.outlives == OFFER_OUTLIVES && question.older.is_none();
+    let is_next = question.messages_left == OFFER_MESSAGES && question.older.is_none();
     let was_asked =
         |profile: &SessionProfile| work::judge_last_word(profile.recent()) == work::LastWord::OpenQuestion;
     is_next && answer::agrees(text) && !profile.is_some_and(was_asked)

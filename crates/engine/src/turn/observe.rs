@@ -165,7 +165,7 @@ impl Engine {
     async fn compare(&self, state: &State, others: &OtherSessions, text: &str, observed: &mut Observed) {
         let watched = state.extras.rotation.as_ref().filter(|rotation| {
             rotation.cause == Cause::Semantic
-                && rotation.heard <= WATCHED_MESSAGES_MAX
+                && rotation.messages_since <= WATCHED_MESSAGES_MAX
                 && state.latest() == Some(rotation.to)
         });
         if let Some(rotation) = watched {

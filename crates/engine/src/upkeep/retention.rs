@@ -84,9 +84,9 @@ impl Engine {
         let mut plan =
             Retained { stays, due: now.checked_add(grace).unwrap_or(Timestamp::MAX), ..Retained::default() };
         for going in past {
-            match state.farewell(going.session) {
-                Some(farewell) if farewell.due <= now => plan.goes.push(going),
-                Some(farewell) => plan.waits.push((going, farewell.due)),
+            match state.announced_deletion(going.session) {
+                Some(deletion) if deletion.due <= now => plan.goes.push(going),
+                Some(deletion) => plan.waits.push((going, deletion.due)),
                 None => plan.announced.push(going),
             }
         }

@@ -131,7 +131,7 @@ async fn x1_a_merge_takes_an_announcement_back() {
     assert_eq!(retain(&stage, day(40, 11)).await.1, [2, 1]);
     let merge = Request::Merge(Pick::Numbered(Number(3)), Pick::Numbered(Number(1)));
     stage.engine.request(&stage.scope, day(40, 12), &merge).await.unwrap();
-    assert!(stage.state().await.farewell(Number(1)).is_none());
+    assert!(stage.state().await.announced_deletion(Number(1)).is_none());
     stage.verify().await;
 }
 
@@ -148,7 +148,9 @@ async fn x1_a_clock_that_was_ahead_hides_no_use() {
         stage.play("40d 12:00 user: /session resume 1\n40d 12:01 user: And a second cake.").await;
         stage.play("40d 12:02 user: /new\n40d 12:03 user: What can I plant?").await;
         let state = stage.state().await;
-        assert!(state.farewell(Number(1)).is_none() && state.farewell(Number(2)).is_some());
+        assert!(
+            state.announced_deletion(Number(1)).is_none() && state.announced_deletion(Number(2)).is_some()
+        );
         // What was used is announced anew, what was not goes.
         let (goes, announced, _) = retain(&stage, day(408, 0)).await;
         assert_eq!((goes, announced), (vec![2], vec![3, 1]));
@@ -236,7 +238,7 @@ async fn p8_a_kept_session_stays() {
     assert_eq!(retain(&stage, day(40, 11)).await.1, [2]);
     stage.play("40d 12:00 user: /new\n40d 12:01 user: hello").await;
     assert_eq!(sessions(&stage).await, [4, 3, 1]);
-    assert!(stage.state().await.farewell(Number(2)).is_none());
+    assert!(stage.state().await.announced_deletion(Number(2)).is_none());
     stage.verify().await;
 }
 

@@ -4,7 +4,7 @@
 //! (erased bodies, the index) is done again after a crash, because the journal tells of it.
 
 use super::disk::{
-    Disk, append_durably, beside, replace, stage, sync_parent, truncate_durably, unavailable, unstage,
+    Disk, append_durably, replace, stage, sync_parent, truncate_durably, unavailable, unstage, with_suffix,
     write_durably,
 };
 use super::erase::Rewrite;
@@ -262,7 +262,7 @@ fn make_folder(disk: &dyn Disk, folder: &Path, header: &str) -> Result<(), Error
     if folder.exists() {
         return sync_parent(disk, folder);
     }
-    let fresh = beside(folder, ".new");
+    let fresh = with_suffix(folder, ".new");
     let failed = |error: io::Error| unavailable(&fresh, &error);
     match disk.create_dir(&fresh) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(failed(error)),

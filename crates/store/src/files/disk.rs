@@ -158,7 +158,7 @@ pub(super) fn truncate_durably(disk: &dyn Disk, path: &Path, len: u64) -> Result
 
 /// Writes what will take the place of a file, next to it.
 pub(super) fn stage(disk: &dyn Disk, path: &Path, bytes: &[u8]) -> Result<PathBuf, Error> {
-    let staged = beside(path, ".tmp");
+    let staged = with_suffix(path, ".tmp");
     write_durably(disk, &staged, bytes)?;
     Ok(staged)
 }
@@ -183,7 +183,7 @@ pub(super) fn sync_parent(disk: &dyn Disk, path: &Path) -> Result<(), Error> {
 }
 
 /// Returns the path with something added to its last part.
-pub(super) fn beside(path: &Path, suffix: &str) -> PathBuf {
+pub(super) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     name.into()

@@ -10,7 +10,7 @@
 //! The changes are folded into the index once they take as many bytes as the index itself, when the store is closed, and
 //! when it is opened after a crash. So a change costs the same however many scopes and sessions there are.
 
-use super::disk::{Disk, append_durably, beside, replace, sync_parent, unavailable};
+use super::disk::{Disk, append_durably, replace, sync_parent, unavailable, with_suffix};
 use crate::error::Error;
 use crate::private;
 use segue_core::digest::Digest;
@@ -143,7 +143,7 @@ impl Index {
                 index.scopes = scopes;
                 index.index_bytes = bytes.len() as u64;
                 let written_at = fs::metadata(&index.path).and_then(|meta| meta.modified()).ok();
-                let noted = fs::read_to_string(beside(&index.path, DIGEST_SUFFIX)).unwrap_or_default();
+                let noted = fs::read_to_string(with_suffix(&index.path, DIGEST_SUFFIX)).unwrap_or_default();
                 let is_own = noted == Digest::of_body(&bytes).to_string();
                 Ok((index, if is_own { Found::Whole(written_at) } else { Found::Foreign }))
             }
@@ -179,7 +179,7 @@ impl Index {
     }
 
     fn set_aside(&mut self) -> Result<(), Error> {
-        let aside = (1..).map(|n: u32| beside(&self.path, &format!(".corrupt-{n}")));
+        let aside = (1..).map(|n: u32| with_suffix(&self.path, &format!(".corrupt-{n}")));
         let Some(aside) = aside.into_iter().find(|path| !path.exists()) else {
             return Err(Error::unavailable(self.path.display().to_string(), "it cannot be set aside"));
         };
@@ -272,7 +272,7 @@ impl Index {
         self.pending.clear();
         // A hint only, and never synced: without it all scopes are looked at when the store is opened.
         let digest = Digest::of_body(text.as_bytes()).to_string();
-        if let Err(error) = private::write(&beside(&self.path, DIGEST_SUFFIX), digest) {
+        if let Err(error) = private::write(&with_suffix(&self.path, DIGEST_SUFFIX), digest) {
             tracing::debug!(%error, "the digest of the index could not be noted");
         }
         if self.changes_bytes > 0 {

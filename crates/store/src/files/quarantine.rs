@@ -8,7 +8,7 @@
 //! What can still be read in there is used for one thing only: no number of a session or an entry is used again, and a
 //! message that was accepted is not accepted a second time.
 
-use super::disk::{Disk, beside, replace, unavailable};
+use super::disk::{Disk, replace, unavailable, with_suffix};
 use super::line::{Bodies, Line};
 use super::name::LogFile;
 use super::tombstones;
@@ -79,11 +79,11 @@ pub(super) fn list(folder: &Path) -> Vec<PathBuf> {
 
 /// Returns the name that a file or a folder gets when it is set aside.
 pub(super) fn free_name(path: &Path) -> PathBuf {
-    names(path).find(|path| !path.exists()).unwrap_or_else(|| beside(path, DAMAGED))
+    names(path).find(|path| !path.exists()).unwrap_or_else(|| with_suffix(path, DAMAGED))
 }
 
 fn names(path: &Path) -> impl Iterator<Item = PathBuf> {
-    (1..=u32::MAX).map(|n| beside(path, &format!("{DAMAGED}{n}")))
+    (1..=u32::MAX).map(|n| with_suffix(path, &format!("{DAMAGED}{n}")))
 }
 
 /// Reads what is left in what was set aside.

@@ -8,7 +8,7 @@
 //! DIR/sessions/SCOPE/*.damaged-1, *.torn
 //! ```
 
-use super::disk::{beside, sync_parent, unavailable};
+use super::disk::{sync_parent, unavailable, with_suffix};
 use super::fold;
 use super::line::{Bodies, Line};
 use super::name::{self, LogFile};
@@ -214,7 +214,7 @@ pub(super) fn discard(inner: &Inner, copy: &QuarantinedFile) -> Result<(), Error
 
 /// Lists where a damaged file of a scope in use may have been moved to. There are gaps in the numbers where others were deleted.
 fn moved(path: &Path) -> Vec<PathBuf> {
-    let (folder, begin) = (path.parent().unwrap_or(path), beside(path, quarantine::DAMAGED));
+    let (folder, begin) = (path.parent().unwrap_or(path), with_suffix(path, quarantine::DAMAGED));
     let is_of_it = |file: &PathBuf| file.to_string_lossy().starts_with(&*begin.to_string_lossy());
     repair::moved(folder).into_iter().filter(is_of_it).collect()
 }

@@ -1,6 +1,6 @@
 //! Repairs: what is changed in the files of a scope before it is written to again. Who only reads changes nothing.
 
-use super::disk::{Disk, append_durably, beside, replace, sync_parent, truncate_durably, unavailable};
+use super::disk::{Disk, append_durably, replace, sync_parent, truncate_durably, unavailable, with_suffix};
 use super::name::LogFile;
 use super::quarantine::{self, DAMAGED};
 use super::scan::{self, Scan, Scans};
@@ -99,7 +99,7 @@ pub(super) fn remove_unacknowledged(disk: &dyn Disk, folder: &Path) -> Result<()
 
 /// Returns the name of the file that is to keep what a crash left of an append to a file.
 pub(super) fn torn_of(path: &Path) -> PathBuf {
-    beside(path, TORN)
+    with_suffix(path, TORN)
 }
 
 /// Lists the files that were moved out of the way.

@@ -3,7 +3,7 @@
 //! Each line has its length and a digest; older ones have neither. A line that was changed is damage, and is told: it may be
 //! one that deleted a value.
 
-use super::disk::{Disk, append_durably, beside, replace, sync_parent, truncate_durably, unavailable};
+use super::disk::{Disk, append_durably, replace, sync_parent, truncate_durably, unavailable, with_suffix};
 use super::framed;
 use crate::encryption::{Bound, Vault};
 use crate::error::Error;
@@ -79,7 +79,7 @@ impl ValueLog {
             tracing::warn!("{problem}");
         }
         // So does what a crash left of writing the file anew.
-        log.is_stale = lines > log.table.iter().count() || beside(&log.path, ".tmp").exists();
+        log.is_stale = lines > log.table.iter().count() || with_suffix(&log.path, ".tmp").exists();
         log.is_long = lines > 2 * log.table.iter().count() + LINES_SPARE;
         Ok(log)
     }

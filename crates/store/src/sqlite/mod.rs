@@ -42,7 +42,7 @@ use write_connection::WriteConnection;
 use writer::Writer;
 
 /// About how many pages a change beside the log writes.
-const BESIDE_PAGES: usize = 4;
+const CHANGE_PAGES: usize = 4;
 
 /// How many idle reading connections are kept.
 const READERS_IDLE_MAX: usize = 4;
@@ -135,7 +135,7 @@ impl Sqlite {
     ) -> Result<T, Error> {
         self.writer
             .run(|connection| {
-                connection.pages += BESIDE_PAGES;
+                connection.pages += CHANGE_PAGES;
                 work(&mut connection.db)
             })
             .await

@@ -71,7 +71,7 @@ pub async fn run(common: &Common, chat: &Chat) -> anyhow::Result<Exit> {
     let mut line = 0;
     let mut tending: Option<JoinHandle<()>> = None;
     loop {
-        let standing = talk.standing().await?;
+        let standing = talk.prompt().await?;
         let Some(text) = input.read(&standing.prompt()).await? else { return Ok(Exit::Done) };
         line += 1;
         match text.trim() {
@@ -176,7 +176,7 @@ enum OutputMode {
 
 impl ChatSession {
     /// Finds out where the next message will be said, as far as can be told before it is.
-    async fn standing(&self) -> anyhow::Result<ChatPrompt> {
+    async fn prompt(&self) -> anyhow::Result<ChatPrompt> {
         let Some(state) = self.engine.store().load(&self.scope).await? else {
             return Ok(ChatPrompt::default());
         };

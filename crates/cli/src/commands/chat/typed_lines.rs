@@ -73,9 +73,9 @@ impl TypedLines {
             let lines: Vec<&str> = text.lines().filter(|line| !line.is_empty()).collect();
             let newest = lines.iter().skip(lines.len().saturating_sub(LINES_MAX));
             let newest: String = newest.flat_map(|line| [*line, "\n"]).collect();
-            let beside = staged(&self.path);
-            private::write(&beside, newest)?;
-            fs::rename(beside, &self.path)
+            let staged = staged(&self.path);
+            private::write(&staged, newest)?;
+            fs::rename(staged, &self.path)
         })
     }
 

@@ -5,7 +5,7 @@ use anyhow::Context as _;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Row};
 use segue_core::Timestamp;
-use segue_engine::port::{Beside, Format, Line, Source};
+use segue_engine::port::{FileContext, Format, Line, Source};
 use serde_json::{Map, Value, json};
 use std::fs::File;
 use std::io::{self, Read as _};
@@ -68,17 +68,17 @@ impl Access {
         let mut head = [0; 20];
         File::open(path).and_then(|mut file| file.read_exact(&mut head))?;
         let has_log_mode = head.get(18..20) == Some(&[2, 2]);
-        let log = beside(path, "-wal");
+        let log = with_suffix(path, "-wal");
         let has_log = log.metadata().is_ok_and(|log| log.len() > 0);
         Ok(match (has_log_mode, has_log) {
             (false, _) => Self::Plain,
             (true, false) => Self::Alone,
             // It is in use: its log and its index are there.
-            (true, true) if beside(path, "-shm").exists() => Self::Plain,
+            (true, true) if with_suffix(path, "-shm").exists() => Self::Plain,
             (true, true) => {
                 let folder = tempfile::tempdir().context("there is no place for a copy of the database")?;
                 let copy = folder.path().join(COPY);
-                for (from, to) in [(path.to_owned(), copy.clone()), (log, beside(&copy, "-wal"))] {
+                for (from, to) in [(path.to_owned(), copy.clone()), (log, with_suffix(&copy, "-wal"))] {
                     std::fs::copy(&from, to)
                         .with_context(|| format!("{} cannot be copied", from.display()))?;
                 }
@@ -88,7 +88,7 @@ impl Access {
     }
 }
 
-fn beside(path: &Path, end: &str) -> PathBuf {
+fn with_suffix(path: &Path, end: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(end);
     name.into()
@@ -141,7 +141,7 @@ impl Database {
     }
 
     /// Reads what a database says about a session besides its messages.
-    pub fn beside(&self, session: &str) -> anyhow::Result<Beside> {
+    pub fn context(&self, session: &str) -> anyhow::Result<FileContext> {
         let connection = self.connect()?;
         match self.format {
             Format::Openclaw => Ok(about_openclaw(&connection, &self.path, session)),
@@ -149,7 +149,7 @@ impl Database {
                 let mut rows = connection.prepare("SELECT * FROM sessions WHERE id = ?1")?;
                 let names: Vec<String> = rows.column_names().map(str::to_owned).collect();
                 let about = rows.query_row([session], |row| object(row, &names)).optional()?;
-                Ok(Beside { name: session.to_owned(), meta: about, ..Beside::default() })
+                Ok(FileContext { name: session.to_owned(), meta: about, ..FileContext::default() })
             }
         }
     }
@@ -245,7 +245,7 @@ fn openclaw(connection: &Connection) -> anyhow::Result<Contents> {
 }
 
 /// The key of a session is in `session_windows`, its label in `session_nodes`; older databases have neither.
-fn about_openclaw(connection: &Connection, path: &Path, id: &str) -> Beside {
+fn about_openclaw(connection: &Connection, path: &Path, id: &str) -> FileContext {
     let one = |sql: &str| -> Option<String> {
         let mut found = connection.prepare(sql).ok()?;
         found.query_row([id], |row| row.get::<_, Option<String>>(0)).optional().ok()??
@@ -267,7 +267,7 @@ fn about_openclaw(connection: &Connection, path: &Path, id: &str) -> Beside {
         entry.extend(label.map(|label| ("label".to_owned(), label.into())));
         Arc::new(json!({ key: entry }))
     });
-    Beside { name: id.to_owned(), agent, meta: None, index }
+    FileContext { name: id.to_owned(), agent, meta: None, index }
 }
 
 /// The rows of one session, as lines.

@@ -6,7 +6,7 @@ use crate::{input, out};
 use anyhow::Context as _;
 use indicatif::ProgressBar;
 use segue_core::Timestamp;
-use segue_engine::port::{self, Beside, Format, InMemory, Line, Source};
+use segue_engine::port::{self, FileContext, Format, InMemory, Line, Source};
 use serde_json::Value;
 use std::collections::HashMap;
 use std::fs;
@@ -59,10 +59,10 @@ impl Found {
     }
 
     /// Reads what stands beside it and says more about it.
-    pub fn beside(&self) -> anyhow::Result<Beside> {
+    pub fn context(&self) -> anyhow::Result<FileContext> {
         match &self.origin {
-            Origin::Session(database, session) => database.beside(session),
-            Origin::File | Origin::Kept(_) => Ok(beside(&self.path, self.index.clone())),
+            Origin::Session(database, session) => database.context(session),
+            Origin::File | Origin::Kept(_) => Ok(context(&self.path, self.index.clone())),
         }
     }
 
@@ -199,12 +199,13 @@ impl Search {
         }
         let head_bytes = if is_whole { self.bytes_max } else { HEAD_BYTES_MAX };
         let index = self.index(path);
-        let (lines, beside) = (source::read(path, head_bytes, self.bytes_max)?, beside(path, index.clone()));
-        let detected = port::detect(&lines, &beside);
+        let (lines, context) =
+            (source::read(path, head_bytes, self.bytes_max)?, context(path, index.clone()));
+        let detected = port::detect(&lines, &context);
         let Some(format) = detected.filter(|found| self.format.is_none_or(|format| format == *found)) else {
             return Ok(Vec::new());
         };
-        let began = port::began(&lines, &beside);
+        let began = port::began(&lines, &context);
         let (path, origin) = (path.to_owned(), Origin::File);
         Ok(vec![Found { path, format, bytes, origin, began, bytes_max: self.bytes_max, index }])
     }
@@ -223,26 +224,26 @@ impl Search {
 /// Finds out what a file is that was named: by its head, and where that does not tell, by all of it.
 pub fn named(path: &Path, format: Option<Format>, bytes_max: u64) -> anyhow::Result<Option<Found>> {
     let index = path.parent().and_then(|folder| index_in(folder, bytes_max));
-    let beside = beside(path, index.clone());
+    let context = context(path, index.clone());
     let found = |format, origin| {
         let bytes = fs::metadata(path).map_or(0, |about| about.len());
         Found { path: path.to_owned(), format, bytes, origin, began: None, bytes_max, index }
     };
     if path == Path::new("-") {
         let lines = source::read_input(bytes_max)?;
-        let format = format.or_else(|| port::detect(&lines, &beside));
+        let format = format.or_else(|| port::detect(&lines, &context));
         return Ok(format.map(|format| found(format, Origin::Kept(lines))));
     }
     let head = source::read(path, HEAD_BYTES_MAX, bytes_max)?;
-    let format = match format.or_else(|| port::detect(&head, &beside)) {
+    let format = match format.or_else(|| port::detect(&head, &context)) {
         Some(format) => Some(format),
-        None => port::detect(&source::read(path, bytes_max, bytes_max)?, &beside),
+        None => port::detect(&source::read(path, bytes_max, bytes_max)?, &context),
     };
     Ok(format.map(|format| found(format, Origin::File)))
 }
 
 /// Reads what stands beside a file and says more about it.
-fn beside(path: &Path, index: Option<Arc<Value>>) -> Beside {
+fn context(path: &Path, index: Option<Arc<Value>>) -> FileContext {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let stem = name.split_once(".json").map_or(&*name, |(stem, _)| stem);
     // OpenClaw: agents/AGENT/sessions/ID.jsonl
@@ -255,7 +256,7 @@ fn beside(path: &Path, index: Option<Arc<Value>>) -> Beside {
     };
     let meta =
         path.parent().and_then(|folder| json(&folder.join(format!("{stem}.meta.json")), META_BYTES_MAX));
-    Beside { name: stem.to_owned(), agent, meta, index }
+    FileContext { name: stem.to_owned(), agent, meta, index }
 }
 
 /// Reads the `sessions.json` of a folder.

@@ -62,7 +62,7 @@ pub async fn take_over(
     scope: Option<&scope::Key>,
     bar: &ProgressBar,
 ) -> anyhow::Result<Done> {
-    let mut reading = Reading::open(file.format, file.open(bar)?, &file.beside()?, engine.now())?;
+    let mut reading = Reading::open(file.format, file.open(bar)?, &file.context()?, engine.now())?;
     let mut roads: BTreeMap<usize, Road> = BTreeMap::new();
     let mut unfit = Vec::new();
     while let Some(Part { talk, mut messages }) = reading.part()? {

@@ -333,7 +333,7 @@ fn ask(
         older: None,
         intent,
         manner: QuestionMode::Hold,
-        outlives: 0,
+        messages_left: 0,
     }))?;
     let verdict = Verdict::of(weighed, session).notice(Notice::Question { session, stake, older: None });
     builder.close(verdict.observing(signals.observed).about(Some(held)))

@@ -49,7 +49,7 @@ pub(super) fn resume(builder: &mut DecisionBuilder<'_>, session: Number) -> Resu
                 older: None,
                 intent: None,
                 manner: QuestionMode::Hold,
-                outlives: 0,
+                messages_left: 0,
             };
             let about = builder.draft.push(Body::Asked(asked))?;
             let stake = QuestionTopic::Unfinished { task: id, started_at };
