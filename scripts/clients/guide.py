@@ -82,7 +82,7 @@ class Guide:
         return self.run(["node", str(file)]).strip()[:100]
 
     def toml(self, text):
-        file = self.folder / ("codex/config.toml" if "model_provider" in text else "segue.toml")
+        file = self.folder / ("codex/config.toml" if "model_provider" in text else "serve.toml")
         file.write_text(self.replaced(text))
         return f"written to {file.name}"
 

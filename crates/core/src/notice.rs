@@ -208,6 +208,9 @@ pub enum Notice {
         session: Number,
         /// The session that was latest before, if it is another one.
         from: Option<Number>,
+        /// What had been said in that one.
+        #[serde(default, skip_serializing_if = "LeftSession::held_messages")]
+        left: LeftSession,
         /// How many sessions it had deleted from the backlog: those are gone.
         #[serde(default, skip_serializing_if = "is_zero")]
         lost: u32,
@@ -344,6 +347,23 @@ pub enum Undoable {
 impl Undoable {
     fn is_open(&self) -> bool {
         *self == Self::Open
+    }
+}
+
+/// What had been said in a session that was left.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LeftSession {
+    /// Something.
+    #[default]
+    HeldMessages,
+    /// Nothing.
+    Empty,
+}
+
+impl LeftSession {
+    fn held_messages(&self) -> bool {
+        *self == Self::HeldMessages
     }
 }
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 /// How many public items a crate may have in its public modules, methods included. Lower one after removing items; raise
 /// one only for something that another crate or a host needs.
 const CEILINGS: [(&str, usize); 5] =
-    [("segue", 53), ("core", 466), ("signals", 125), ("store", 174), ("engine", 368)];
+    [("segue", 53), ("core", 467), ("signals", 125), ("store", 174), ("engine", 369)];
 
 const KINDS: [&str; 9] = ["fn", "struct", "enum", "trait", "type", "const", "static", "union", "macro"];
 

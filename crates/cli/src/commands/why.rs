@@ -28,8 +28,7 @@ pub async fn run(common: &Common, scope: Option<&scope::Key>, last: usize) -> an
         let session = layout::printable(&session);
         let (action, cause) = (decision.action.name().replace('_', " "), decision.cause);
         out::line(format!("{}  {}", paint::dim(at), paint::strong(format!("{action}: {session}"))))?;
-        let about = explained.preview.as_deref().map_or("(erased)".to_owned(), |text| format!("\"{text}\""));
-        indented(&about)?;
+        indented(&words::subject(language, explained))?;
         for reason in &decision.reasons {
             indented(&words::reason(language, reason))?;
         }

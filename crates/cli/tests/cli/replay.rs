@@ -71,6 +71,24 @@ fn x7_a_second_delivery_is_marked() {
 }
 
 /// Long texts, Chinese, several lines, calls of tools: all hang below their beginning.
+/// Replies, results and operations have no ids of their own: they were there if the person's message before them was.
+#[test]
+fn x7_a_file_that_is_replayed_again_changes_nothing() {
+    let world = World::new().variable("SEGUE_STORE_URL", "sqlite:log.db");
+    let example = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/lisbon.jsonl");
+    let shown = || {
+        let numbers = world.run(&["sessions", "list", "all", "--json"]).out;
+        let texts = ["1", "2", "3"].map(|number| world.run(&["sessions", "show", number]).out);
+        (numbers, texts)
+    };
+    world.run(&["replay", example, "--store", "sqlite:log.db"]).expect_code(0);
+    let before = shown();
+    let again = world.run(&["replay", example, "--store", "sqlite:log.db"]).expect_code(0).out;
+    assert!(again.contains("delivered again") && again.contains("0 boundaries"), "{again}");
+    assert_eq!(shown(), before);
+    world.run(&["verify"]).expect_code(0);
+}
+
 #[test]
 fn long_texts_are_wrapped() {
     let world = World::new();

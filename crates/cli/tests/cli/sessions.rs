@@ -137,6 +137,17 @@ fn json_shapes_of_the_design() {
 }
 
 /// Looking at a store that is not there makes none.
+/// What a program asks for was said by nobody, and nothing was erased; taking back an empty session brings nothing along.
+#[test]
+fn r13_what_a_program_asks_for_is_told_as_that() {
+    let world = World::with_talk("sqlite:log.db");
+    world.run(&["sessions", "new", crate::world::ME]).expect_code(0);
+    let why = world.run(&["why", crate::world::ME, "--last", "1"]).expect_code(0).out;
+    assert!(why.contains("(a program asked for it)") && !why.contains("erased"), "{why}");
+    let undone = world.run(&["sessions", "undo", crate::world::ME]).expect_code(0).out;
+    assert!(undone.starts_with("Undone: back in #") && !undone.contains("What was said"), "{undone}");
+}
+
 #[test]
 fn a_mistyped_store_is_not_made() {
     let world = World::new();

@@ -4,7 +4,7 @@
 use super::{Decided, DecisionBuilder, Verdict, task};
 use crate::decision::Action;
 use crate::entry::{Body, Stepped, Way};
-use crate::notice::Notice;
+use crate::notice::{LeftSession, Notice};
 use crate::refusal::Refusal;
 use crate::session::Number;
 use crate::undo::{Boundary, Walk};
@@ -20,9 +20,13 @@ pub(super) fn undo(mut builder: DecisionBuilder<'_>) -> Result<Decided, Refusal>
         Some(Boundary::Resumed { from, to, .. }) => (Action::Resume, *from, Some(*to)),
         Some(Boundary::Cleared { session, .. }) => (Action::Merge, *session, None),
     };
+    let left = match from.map(|from| builder.state().messages_of(from)) {
+        Some(0) => LeftSession::Empty,
+        _ => LeftSession::HeldMessages,
+    };
     let about = builder.note_command()?;
     take_back(&mut builder)?;
-    let notice = Notice::Undone { session, from, lost: builder.pruned };
+    let notice = Notice::Undone { session, from, left, lost: builder.pruned };
     builder.close(Verdict::commanded(action, "undo", session, notice).about(about))
 }
 

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use segue_core::decide::{Command, TaskVerb, prunable};
 use segue_core::effect::Effect;
 use segue_core::message::{Message, Role};
-use segue_core::notice::Notice;
+use segue_core::notice::{LeftSession, Notice};
 use segue_core::policy::Excess;
 use segue_core::retention::{KeepChoice, RetireCheck};
 use segue_core::session::{Number, Status};
@@ -202,7 +202,12 @@ fn p8_undo_says_how_many_deleted_sessions_are_gone() {
     for (excess, lost) in [(Excess::Delete, 1), (Excess::Archive, 0)] {
         let mut world = with_sessions(3, excess, 4);
         let undone = world.run(Command::Undo).unwrap();
-        let notice = Some(&Notice::Undone { session: Number(3), from: Some(Number(4)), lost });
+        let notice = Some(&Notice::Undone {
+            session: Number(3),
+            from: Some(Number(4)),
+            left: LeftSession::HeldMessages,
+            lost,
+        });
         assert_eq!(undone.notice(), notice, "{excess:?}");
     }
 }

@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::words::{self, Titles};
 use segue_core::Timestamp;
 use segue_core::decision::Decision;
-use segue_core::entry::{Body, CommandBy, Record, Seq};
+use segue_core::entry::{Body, CommandBy, Kind, Record, Seq};
 use segue_core::message::{Message, Role};
 use segue_core::scope;
 use segue_core::session::{Id, Key, Number, Status};
@@ -118,6 +118,8 @@ pub struct Explained {
     pub decision: Decision,
     /// The first characters of the message or command, unless they were erased.
     pub preview: Option<String>,
+    /// Whether a person said it, or a program asked for it without a word.
+    pub asked_by: CommandBy,
     /// The session that it ended up in.
     pub session: Key,
     /// What that session is called.
@@ -288,6 +290,7 @@ impl Engine {
                 at: record.at,
                 title: title.cloned(),
                 preview,
+                asked_by: about.as_ref().map_or(CommandBy::Person, asked_by),
                 session: state.key(number),
                 decision: *decision,
             });
@@ -309,6 +312,16 @@ pub(crate) fn stored_message(record: &Record) -> Option<StoredMessage> {
         at: message.as_ref().and_then(|message| message.given_at).unwrap_or(record.at),
         message,
     })
+}
+
+/// Tells who asked for what a decision is about: where a program did, nobody said anything.
+fn asked_by(about: &Record) -> CommandBy {
+    match (about.kind, about.body()) {
+        (Kind::Command, Ok(Body::Command(spoken))) if spoken.text.is_empty() => CommandBy::Host,
+        (Kind::Command, _) => CommandBy::Person,
+        (kind, _) if kind.role().is_some() => CommandBy::Person,
+        _ => CommandBy::Host,
+    }
 }
 
 /// Returns the first characters of what was said, cut on a character.

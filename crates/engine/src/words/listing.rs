@@ -6,6 +6,7 @@ use crate::history::{Explained, Listed};
 use crate::outcome::Outcome;
 use segue_core::Timestamp;
 use segue_core::decision::Action;
+use segue_core::entry::CommandBy;
 use segue_core::observed::Answer;
 use segue_core::state::State;
 
@@ -130,6 +131,15 @@ pub fn set_aside(language: Language, count: usize) -> String {
     }
 }
 
+/// Shows what a decision is about: what was said, or that nobody said it.
+pub fn subject(l: Language, explained: &Explained) -> String {
+    match (&explained.preview, explained.asked_by) {
+        (Some(said), _) => say!(l, "\"{said}\"", "“{said}”"),
+        (None, CommandBy::Host) => word(l, "(a program asked for it)", "（由程序发起）").to_owned(),
+        (None, CommandBy::Person) => word(l, "(erased)", "（已抹去）").to_owned(),
+    }
+}
+
 /// Tells what was decided about a message, and why.
 pub fn explained(language: Language, explained: &Explained, now: Timestamp) -> String {
     let decision = &explained.decision;
@@ -141,12 +151,10 @@ pub fn explained(language: Language, explained: &Explained, now: Timestamp) -> S
     let verb = verb(language, decision.action);
     match language {
         Language::En => {
-            let about = explained.preview.as_deref().unwrap_or("(erased)");
-            format!("\"{about}\" ({ago}) {verb} {session}. {}", reasons.join(" "))
+            format!("{} ({ago}) {verb} {session}. {}", subject(language, explained), reasons.join(" "))
         }
         Language::Zh => {
-            let about = explained.preview.as_deref().unwrap_or("（已抹去）");
-            format!("“{about}”（{ago}）{verb} {session}。{}", reasons.join(""))
+            format!("{}（{ago}）{verb} {session}。{}", subject(language, explained), reasons.join(""))
         }
     }
 }

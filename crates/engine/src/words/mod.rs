@@ -26,7 +26,7 @@ pub use command::Command;
 pub use duration::{age, duration};
 pub use help::{help, unknown_command, usage};
 pub(crate) use listing::held;
-pub use listing::{answers, archived, changed, decided, explained, listed, set_aside, status};
+pub use listing::{answers, archived, changed, decided, explained, listed, set_aside, status, subject};
 pub(crate) use listing::{deleted_message, not_moderator, nothing_said};
 pub(crate) use mentioned::mentioned;
 pub use nearest::nearest;

@@ -2,7 +2,7 @@
 
 use super::say::{count, say};
 use super::{Keys, Language, duration, tasks};
-use segue_core::notice::{Limit, Notice, QuestionTopic, Reversal, Since, Summary, Undoable};
+use segue_core::notice::{LeftSession, Limit, Notice, QuestionTopic, Reversal, Since, Summary, Undoable};
 use segue_core::retention::KeepChoice;
 use segue_core::session::Number;
 
@@ -200,9 +200,12 @@ pub(super) fn notice(keys: &Keys<'_>, notice: &Notice) -> String {
                 "已把 {from} 并入 {into}，没有丢失任何内容。"
             )
         }
-        Notice::Undone { session, from, lost } => {
+        Notice::Undone { session, from, left, lost } => {
             let session = key(session);
             let undone = match from.as_ref().map(key) {
+                Some(_) if *left == LeftSession::Empty => {
+                    say!(l, "Undone: back in {session}.", "已撤销：回到 {session}。")
+                }
                 Some(from) => say!(
                     l,
                     "Undone: back in {session}. What was said in {from} since then is here too.",

@@ -6,7 +6,7 @@ use segue_core::decision::{Action, Alternative, Counterfactual, Reason};
 use segue_core::digest::Digest;
 use segue_core::entry::Seq;
 use segue_core::evidence::Semantic;
-use segue_core::notice::Limit;
+use segue_core::notice::{LeftSession, Limit};
 use segue_core::notice::{QuestionTopic, Repinned, Reversal, Since, Summary, Undoable};
 use segue_core::observed::{Answer, ConversationProblem, Share};
 use segue_core::pins::Model;
@@ -124,9 +124,10 @@ fn notices() -> Vec<Notice> {
         Notice::Split { session: two, parent: one, at: Seq(14), pruned: 0, way_back: Undoable::Open },
         Notice::Split { session: two, parent: one, at: Seq(14), pruned: 1, way_back: Undoable::Gone },
         Notice::Merged { from: two, into: one },
-        Notice::Undone { session: one, from: Some(two), lost: 0 },
-        Notice::Undone { session: one, from: Some(two), lost: 2 },
-        Notice::Undone { session: one, from: None, lost: 0 },
+        Notice::Undone { session: one, from: Some(two), left: LeftSession::HeldMessages, lost: 0 },
+        Notice::Undone { session: one, from: Some(two), left: LeftSession::HeldMessages, lost: 2 },
+        Notice::Undone { session: one, from: Some(two), left: LeftSession::Empty, lost: 0 },
+        Notice::Undone { session: one, from: None, left: LeftSession::HeldMessages, lost: 0 },
         Notice::Redone { session: two, from: one },
         Notice::Restored { session: two },
         Notice::Renamed { session: two },

@@ -14,14 +14,20 @@ use draw::Drawing;
 use indicatif::{ProgressBar, ProgressStyle};
 use jiff::tz::TimeZone;
 use line::Line;
+use segue_core::entry::Body;
+use segue_core::message::Role;
 use segue_core::scope;
 use segue_engine::route::{route, user};
-use segue_engine::{Engine, Outcome, Target};
+use segue_engine::{Delivery, Engine, Outcome, Target};
 use segue_store::Location;
+use std::collections::BTreeMap;
 use std::io::IsTerminal;
 
 /// The longest line that is read. A message of the greatest length fits, however it is escaped.
 const LINE_BYTES_MAX: u64 = 16 << 20;
+
+/// How many entries behind a message that was there are looked through for what followed it.
+const LOOKED_THROUGH: usize = 200;
 
 /// From how many bytes on a progress bar is worth it.
 const BAR_BYTES_MIN: u64 = 1 << 20;
@@ -50,6 +56,7 @@ pub async fn run(common: &Common, replay: &Replay) -> anyhow::Result<Exit> {
     let bar = bar(lines.bytes);
     let mut drawing = Drawing::new();
     let (mut taken, mut left_out) = (0, 0);
+    let mut answered = BTreeMap::new();
     let mut not_kept = false;
     while let Some(read) =
         lines.next_line().with_context(|| format!("{} cannot be read", replay.file.display()))?
@@ -59,7 +66,7 @@ pub async fn run(common: &Common, replay: &Replay) -> anyhow::Result<Exit> {
         if read.text.as_ref().is_ok_and(|text| text.trim().is_empty()) {
             continue;
         }
-        let (scope, received) = receive(&engine, read.text).await;
+        let (scope, received) = receive(&engine, read.text, &mut answered).await;
         match received {
             Ok((line, outcome)) => {
                 taken += 1;
@@ -102,9 +109,13 @@ pub async fn run(common: &Common, replay: &Replay) -> anyhow::Result<Exit> {
 }
 
 /// Takes a line; names the scope too, where the line does, because that is known before it is taken.
+///
+/// A file that is replayed a second time changes nothing: where the person's message was there, a reply without an id of its own
+/// is looked for behind it.
 async fn receive(
     engine: &Engine,
     text: Result<String, String>,
+    answered: &mut BTreeMap<scope::Key, Outcome>,
 ) -> (Option<scope::Key>, anyhow::Result<(Line, Outcome)>) {
     let routing = &engine.config().routing;
     let parsed = text.map_err(anyhow::Error::msg).and_then(|text| Line::parse(&text, routing));
@@ -116,8 +127,34 @@ async fn receive(
         Target::Scope(scope) => scope.clone(),
         Target::Address(address) => route(routing, address),
     };
+    let is_persons = line.op.is_none() && line.inbound.role == Role::User;
+    let has_no_id = line.op.is_none() && line.inbound.message.message_id.is_none();
+    let before = answered.get(&scope).filter(|before| before.delivery == Delivery::Again);
+    if let Some(before) = before.filter(|_| has_no_id && !is_persons) {
+        match is_there(engine, &line, before).await {
+            Ok(true) => return (Some(scope), Ok((line, before.clone()))),
+            Ok(false) => {}
+            Err(error) => return (Some(scope), Err(error.into())),
+        }
+    }
     let received = line.run(engine).await;
+    if let (true, Ok(outcome)) = (is_persons, &received) {
+        answered.insert(scope.clone(), outcome.clone());
+    }
     (Some(scope), received.map(|outcome| (line, outcome)).map_err(anyhow::Error::from))
+}
+
+/// Tells whether the log holds a line behind the person's message before it.
+async fn is_there(engine: &Engine, line: &Line, before: &Outcome) -> Result<bool, segue_engine::Error> {
+    let Some(seq) = before.seq else { return Ok(false) };
+    let (inbound, log) = (&line.inbound, engine.store().tail(&before.scope, seq, LOOKED_THROUGH).await?);
+    Ok(log.iter().any(|record| match record.body() {
+        Ok(Body::Message(role, message)) => {
+            let at = message.given_at.unwrap_or(record.at);
+            role == inbound.role && message.text == inbound.message.text && at == inbound.at
+        }
+        _ => false,
+    }))
 }
 
 fn zone(engine: &Engine, line: &Line, scope: &scope::Key) -> TimeZone {
