@@ -59,10 +59,10 @@ pub async fn run(common: &Common, scope: Option<&scope::Key>, all: bool) -> anyh
     if archived > 0 {
         out::line(paint::dim(format!("{archived} archived: `segue sessions list{typed} --all`")))?;
     }
-    if let Some(newest) = list.first() {
+    if let Some(shown) = list.iter().find(|session| session.active) {
         // A number means a session of the scope that is meant where none is typed.
-        let session = if typed.is_empty() { newest.number.to_string() } else { newest.key.to_string() };
-        out::line(paint::dim(format!("`segue sessions show {session}` shows the newest")))?;
+        let session = if typed.is_empty() { shown.number.to_string() } else { shown.key.to_string() };
+        out::line(paint::dim(format!("`segue sessions show {session}` shows the active one")))?;
     }
     Ok(Exit::Done)
 }
