@@ -1,5 +1,6 @@
 //! how full the context window is.
 
+use crate::vocabulary;
 use std::sync::OnceLock;
 
 /// Counts the tokens of a text as a model would.
@@ -40,7 +41,7 @@ impl OpenAiTokens {
 
 impl TokenCounter for OpenAiTokens {
     fn count(&self, text: &str) -> u64 {
-        let loaded = VOCABULARY.get_or_init(|| tiktoken_rs::o200k_base().ok());
+        let loaded = VOCABULARY.get_or_init(vocabulary::o200k_base);
         match loaded {
             Some(vocabulary) => {
                 pieces(text).map(|piece| vocabulary.encode_ordinary(piece).len() as u64).sum()

@@ -46,6 +46,7 @@ pub mod summary;
 pub mod task_intent;
 mod terms;
 mod text;
+mod vocabulary;
 pub mod work;
 
 pub use probability::Probability;

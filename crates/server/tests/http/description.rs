@@ -29,4 +29,14 @@ async fn the_description_can_be_browsed() {
         assert_eq!(world.get(&format!("/api/docs/{file}")).await.status, 200, "{file}");
     }
     assert!(!page.text.contains("https://"), "nothing is loaded from elsewhere");
+    // The pages are packed in the program, and sent so to who takes them so.
+    let file = "/api/docs/swagger-ui-bundle.js";
+    let plain = world.get(file).await;
+    assert_eq!(plain.header("content-encoding"), None);
+    assert!(plain.text.contains("SwaggerUIBundle"));
+    let ask = async |accepted| world.call("GET", file, None, &[("accept-encoding", accepted)]).await;
+    let packed = ask("br, gzip;q=0.8").await;
+    assert_eq!(packed.header("content-encoding"), Some("gzip"));
+    assert!(packed.header("content-length").unwrap().parse::<usize>().unwrap() < plain.text.len() / 2);
+    assert_eq!(ask("gzip;q=0").await.text, plain.text);
 }
