@@ -330,11 +330,15 @@ impl Engine {
 
     pub(crate) fn turn(&self, scope: scope::Key, user: Option<&str>, at: Timestamp, text: &str) -> Turn {
         let policy = self.config.policy_for(&scope, user);
-        let configured = self.config.language_for(&scope, user);
-        let language = configured.for_text(text);
-        let language_by = match configured {
-            Auto if Language::told_by(text).is_none() => LanguageBy::Conversation,
-            Auto | config::Language::En | config::Language::Zh => LanguageBy::Message,
+        let told_by = match self.config.language_for(&scope, user) {
+            Auto => Language::told_by(text),
+            config::Language::En => Some(Language::En),
+            config::Language::Zh => Some(Language::Zh),
+        };
+        let language = told_by.unwrap_or_default();
+        let language_by = match told_by {
+            Some(_) => LanguageBy::Message,
+            None => LanguageBy::Conversation,
         };
         let window = self.config.context_window_for(&scope, user);
         let at = kept(self.stamps.believed(at, self.clock.as_ref()));

@@ -68,17 +68,51 @@ impl Language {
 
     /// The same; nothing if the text is too short to tell, such as "ok", "2" or a command.
     pub(crate) fn told_by(text: &str) -> Option<Self> {
-        let words =
-            text.split(|c: char| !c.is_alphabetic() || is_han(c)).filter(|word| !word.is_empty()).count();
-        let characters = text.chars().filter(|c| is_han(*c)).count();
-        let hangul = text.chars().filter(|c| matches!(c, '\u{ac00}'..='\u{d7a3}')).count();
-        if is_japanese(text) || hangul > characters {
+        let script = Script::of(text);
+        if script.is_japanese() || script.hangul > script.han {
             Some(Self::En)
-        } else if characters > 0 && 2 * characters >= words {
+        } else if script.han > 0 && 2 * script.han >= script.words {
             Some(Self::Zh)
         } else {
-            (words >= WORDS_MIN && !text.starts_with('/')).then_some(Self::En)
+            (script.words >= WORDS_MIN && !text.starts_with('/')).then_some(Self::En)
         }
+    }
+}
+
+/// What a text is written in: how many words of letters it has, and how many characters of other scripts.
+#[derive(Default)]
+struct Script {
+    words: usize,
+    han: usize,
+    hangul: usize,
+    kana: usize,
+    /// Of the Han characters those that Japanese hardly ever writes.
+    chinese: usize,
+}
+
+impl Script {
+    fn of(text: &str) -> Self {
+        let mut script = Self::default();
+        let mut in_word = false;
+        for c in text.chars() {
+            let is_han = is_han(c);
+            let is_letter = c.is_alphabetic() && !is_han;
+            script.words += usize::from(is_letter && !in_word);
+            in_word = is_letter;
+            if !c.is_ascii() {
+                script.han += usize::from(is_han);
+                script.hangul += usize::from(matches!(c, '\u{ac00}'..='\u{d7a3}'));
+                script.kana += usize::from(is_kana(c));
+                script.chinese += usize::from(CHINESE_ONLY.contains(c));
+            }
+        }
+        script
+    }
+
+    /// Japanese has syllables beside its Han characters. One alone is decoration in Chinese (奶茶の店), and words of it are quoted
+    /// there.
+    fn is_japanese(&self) -> bool {
+        (self.kana > 1 || self.kana > 0 && self.han == 0) && 3 * self.chinese < self.kana
     }
 }
 
@@ -96,15 +130,7 @@ fn is_kana(c: char) -> bool {
 
 /// Frequent characters that Japanese does not write, or hardly ever.
 const CHINESE_ONLY: &str =
-    "你您们這这吗嗎么麼没說说个为爲对對问时间请請谢什还還让給给过现現怎呢吧哪啊她它很啥咱俩谁";
-
-/// Japanese has syllables beside its Han characters. One alone is decoration in Chinese (奶茶の店), and words of it are quoted there.
-fn is_japanese(text: &str) -> bool {
-    let count = |of: fn(char) -> bool| text.chars().filter(|c| of(*c)).count();
-    let (kana, han) = (count(is_kana), count(is_han));
-    let chinese = count(|c| CHINESE_ONLY.contains(c));
-    (kana > 1 || kana > 0 && han == 0) && 3 * chinese < kana
-}
+    "你您们這这吗嗎么麼没說说个為爲對對问时间请請谢什還还让給给过现現怎呢吧哪啊她它很啥咱俩谁";
 
 /// Fewer words than this may stand in any conversation: "ok", "thanks a lot".
 const WORDS_MIN: usize = 4;

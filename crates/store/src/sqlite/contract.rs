@@ -58,8 +58,11 @@ impl Log for Sqlite {
     }
 
     async fn head(&self, scope: &Key) -> Result<Option<Seq>, Error> {
+        if let Some(head) = self.readers.heads.current(scope) {
+            return Ok(Some(head));
+        }
         let scope = scope.clone();
-        self.query(move |db| Ok(rows::find(db, &scope)?.map(|(_, head)| head))).await
+        self.on_readers(move |readers| readers.head(&scope)).await
     }
 
     async fn append(&self, append: Append) -> Result<(), Error> {

@@ -12,6 +12,7 @@ mod db;
 mod embeddings;
 mod extras;
 mod fault;
+mod heads;
 mod in_use;
 mod inspect;
 mod open;
@@ -32,6 +33,7 @@ mod writer;
 use crate::encryption::{MasterKeys, Vault};
 use crate::error::Error;
 use db::Db;
+use heads::{Heads, WrittenHeads};
 use purger::Purger;
 use segue_core::entry::Seq;
 use segue_core::scope::Key;
@@ -65,6 +67,7 @@ struct Readers {
     path: PathBuf,
     vault: Arc<Vault>,
     idle: Mutex<Vec<Db>>,
+    heads: Heads,
 }
 
 impl Readers {
@@ -80,6 +83,12 @@ impl Readers {
             idle.push(connection);
         }
         answer
+    }
+
+    /// Reads the head of a scope.
+    fn head(&self, scope: &Key) -> Result<Option<Seq>, Error> {
+        self.heads.prepare(&self.path)?;
+        self.read(|db| Ok(rows::find(db, scope)?.map(|(_, head)| head)))
     }
 
     fn idle(&self) -> MutexGuard<'_, Vec<Db>> {
@@ -106,8 +115,10 @@ impl Sqlite {
         let connection = open::for_writing(path, masters)?;
         let vault = Arc::clone(connection.vault());
         let watcher = Watcher::new(path.to_owned(), commits::last(&connection)?);
-        let writer = Writer::start(WriteConnection::new(connection, watcher.news()))?;
-        let readers = Readers { path: path.to_owned(), vault, idle: Mutex::default() };
+        let written = Arc::<WrittenHeads>::default();
+        let writer = Writer::start(WriteConnection::new(connection, Arc::clone(&written), watcher.news()))?;
+        let readers =
+            Readers { path: path.to_owned(), vault, idle: Mutex::default(), heads: Heads::new(written) };
         Ok(Self { readers: Arc::new(readers), watcher, purger: Purger::default(), writer })
     }
 
@@ -123,8 +134,16 @@ impl Sqlite {
         &self,
         query: impl FnOnce(&Db) -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Error> {
-        let readers = self.readers.clone();
-        let joined = tokio::task::spawn_blocking(move || readers.read(query)).await;
+        self.on_readers(move |readers| readers.read(query)).await
+    }
+
+    /// Reads off the async threads.
+    async fn on_readers<T: Send + 'static>(
+        &self,
+        read: impl FnOnce(&Readers) -> Result<T, Error> + Send + 'static,
+    ) -> Result<T, Error> {
+        let readers = Arc::clone(&self.readers);
+        let joined = tokio::task::spawn_blocking(move || read(&readers)).await;
         joined.map_err(|error| Error::unavailable("reading the database", error))?
     }
 

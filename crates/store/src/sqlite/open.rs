@@ -100,6 +100,13 @@ pub(super) fn for_reading(path: &Path, vault: &Arc<Vault>) -> Result<Db, Error> 
     Ok(Db::new(connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?, Arc::clone(vault)))
 }
 
+/// Opens the database for reading on a thread that must not wait: what is locked is refused at once.
+pub(super) fn without_waiting(path: &Path) -> Result<Connection, Error> {
+    let db = connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+    db.busy_timeout(Duration::ZERO).or_fault()?;
+    Ok(db)
+}
+
 /// Opens the file as it is, without locks and without its log: for a look at what the file alone holds.
 pub(super) fn unlocked(path: &Path) -> Result<Connection, Error> {
     let mut url = String::from("file:");

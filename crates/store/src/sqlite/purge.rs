@@ -67,7 +67,7 @@ mod tests {
         let db = open::for_writing(path, None).unwrap();
         // Nobody waits in a test.
         db.busy_timeout(Duration::ZERO).unwrap();
-        WriteConnection::new(db, Arc::new(watch::Sender::new(crate::Position(0))))
+        WriteConnection::new(db, Arc::default(), Arc::new(watch::Sender::new(crate::Position(0))))
     }
 
     fn is_there(folder: &Path) -> bool {

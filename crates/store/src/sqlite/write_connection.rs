@@ -2,6 +2,7 @@
 
 use super::db::Db;
 use super::fault::{DISK, OrFault, fault};
+use super::heads::WrittenHeads;
 use super::rows::ScopeId;
 use super::{append, in_use, search, sweep, watcher};
 use crate::commits::Position;
@@ -44,16 +45,28 @@ pub(super) struct WriteConnection {
     is_marked: bool,
     /// How many turns shared the commit before, and how long it took.
     pub(super) before: (usize, Duration),
-    /// The last commit of the open transaction.
+    /// What the open transaction commits: scopes with their new heads, in order.
+    commits: Vec<(Key, Seq)>,
+    /// The last of these commits.
     position: Option<Position>,
+    heads: Arc<WrittenHeads>,
     news: Arc<watch::Sender<Position>>,
 }
 
 impl WriteConnection {
-    /// Begins with nothing known. Commits are told to those who watch.
-    pub(super) fn new(db: Db, news: Arc<watch::Sender<Position>>) -> Self {
-        let before = (0, Duration::ZERO);
-        Self { db, ids: HashMap::new(), pages: 0, is_marked: false, before, position: None, news }
+    /// Begins with nothing known. Commits are noted in `heads`, and announced to those who watch.
+    pub(super) fn new(db: Db, heads: Arc<WrittenHeads>, news: Arc<watch::Sender<Position>>) -> Self {
+        Self {
+            db,
+            ids: HashMap::new(),
+            pages: 0,
+            is_marked: false,
+            before: (0, Duration::ZERO),
+            commits: Vec::new(),
+            position: None,
+            heads,
+            news,
+        }
     }
 
     /// Indexes some more messages of a scope for searching, and tells how far the index goes now.
@@ -79,10 +92,13 @@ impl WriteConnection {
     /// whole or not at all. All are answered once it is durable.
     pub(super) fn write(&mut self, first: QueuedAppend, next: impl FnMut(&Answers) -> Option<QueuedAppend>) {
         let mut answers = Vec::new();
-        self.position = None;
+        (self.commits, self.position) = (Vec::new(), None);
         let done = self.transaction(first, &mut answers, next);
         match (&done, self.position) {
-            (Ok(()), Some(position)) => watcher::publish(&self.news, position),
+            (Ok(()), Some(position)) => {
+                self.heads.add(std::mem::take(&mut self.commits), position);
+                watcher::publish(&self.news, position);
+            }
             (Ok(()), None) => {}
             (Err(_), _) => drop(self.roll_back()),
         }
@@ -142,6 +158,7 @@ impl WriteConnection {
         match appended.position {
             Some(position) => {
                 self.position = Some(position);
+                self.commits.push((append.scope().clone(), append.next.head));
                 (Written::Everything, Ok(()))
             }
             // It was committed before.
