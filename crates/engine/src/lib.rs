@@ -14,6 +14,7 @@ mod engine;
 pub mod error;
 pub mod history;
 pub mod models;
+mod open;
 pub mod outcome;
 pub mod pins;
 pub mod port;
