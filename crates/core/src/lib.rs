@@ -1,5 +1,7 @@
 //! The words and rules of Segue.
 //!
+//! A part of Segue. Programs add the crate `segue`; what is public here is for the other parts, and changes without notice.
+//!
 //! The heart is two pure functions: [`decide`](decide::decide) turns a command into entries or a
 //! refusal, [`evolve`](evolve::evolve) folds an entry into the state of a scope. Time and fresh ids
 //! come in as arguments; nothing here reads a clock, a file or a socket.

@@ -1,5 +1,7 @@
 //! The road of a message through Segue.
 //!
+//! A part of Segue. Programs add the crate `segue`; what is public here is for the other parts, and changes without notice.
+//!
 //! [`Engine::receive`] takes a message along the one road there is: route, command, decide, commit. The
 //! rules are in `segue-core`, the log is in `segue-store`; this crate joins them.
 

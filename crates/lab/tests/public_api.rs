@@ -55,3 +55,71 @@ fn the_public_api_stays_small() {
     }
     println!("{all} in all");
 }
+
+/// How many public items a host sees that adds `segue`: its own, and the methods of all types that it re-exports.
+const HOST_CEILING: usize = 251;
+
+/// What a file re-exports from other crates of ours, each with its crate: types, and modules with all that is in them.
+fn re_exported(text: &str) -> Vec<(String, String)> {
+    let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut all = Vec::new();
+    for path in flat.split("pub use segue_").skip(1).filter_map(|rest| rest.split(';').next()) {
+        let (_, names) = path.rsplit_once("::{").or_else(|| path.rsplit_once("::")).unwrap();
+        let names = names.trim_end_matches('}').split(',');
+        let names =
+            names.map(|name| name.split(" as ").next().unwrap().trim()).filter(|name| !name.is_empty());
+        all.extend(names.map(|name| (path.split("::").next().unwrap().to_owned(), name.to_owned())));
+    }
+    all
+}
+
+/// Counts the public methods of a type in a file, or the methods of a trait.
+fn methods(text: &str, name: &str) -> usize {
+    let (mut of_type, mut of_trait, mut count) = (false, false, 0);
+    for line in text.split("#[cfg(test)]\nmod tests {").next().unwrap().lines() {
+        if line.starts_with('}') {
+            (of_type, of_trait) = (false, false);
+        } else if line.starts_with("impl") && !line.contains(" for ") {
+            let subject =
+                line.rsplit_once("impl").unwrap().1.split(['>', ' ']).rfind(|word| !["", "{"].contains(word));
+            of_type = subject.is_some_and(|subject| subject.split('<').next() == Some(name));
+        } else if line.starts_with(&format!("pub trait {name}")) {
+            of_trait = true;
+        }
+        let line = line.trim();
+        let is_method = |head: &str| line.starts_with(head);
+        count +=
+            usize::from(of_type && ["pub fn", "pub async fn", "pub const fn"].into_iter().any(is_method));
+        count += usize::from(of_trait && ["fn", "async fn"].into_iter().any(is_method));
+    }
+    count
+}
+
+#[test]
+fn a_host_sees_a_few_hundred_items() {
+    let lib = fs::read_to_string(source("segue").join("lib.rs")).unwrap();
+    let mut files = Vec::new();
+    let mut folders: Vec<PathBuf> = ["core", "signals", "store", "engine"].map(source).to_vec();
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            match path.is_dir() {
+                true => folders.push(path),
+                false => files.push(fs::read_to_string(path).unwrap()),
+            }
+        }
+    }
+    let mut items = count(&source("segue").join("lib.rs"), &source("segue"));
+    for (of_crate, name) in re_exported(&lib) {
+        let (flat, nested) = (source(&of_crate).join(format!("{name}.rs")), source(&of_crate).join(&name));
+        let of = match name.starts_with(char::is_lowercase) {
+            true if flat.exists() => count(&flat, &nested),
+            true => count(&nested.join("mod.rs"), &nested),
+            false => files.iter().map(|text| methods(text, &name)).sum(),
+        };
+        println!("{name}: {of}");
+        items += of;
+    }
+    println!("{items} items in all");
+    assert!(items <= HOST_CEILING, "a host sees {items} items, {HOST_CEILING} are allowed");
+}

@@ -1,5 +1,7 @@
 //! Evidence about a message: what the words, the clock and the window say.
 //!
+//! A part of Segue. Programs add the crate `segue`; what is public here is for the other parts, and changes without notice.
+//!
 //! Text and numbers in, typed evidence out. Nothing here reads a clock, a file or the network, and the
 //! same input gives the same evidence. What follows from evidence is decided elsewhere.
 //!

@@ -1,5 +1,7 @@
 //! Where the log of Segue is kept.
 //!
+//! A part of Segue. Programs add the crate `segue`; what is public here is for the other parts, and changes without notice.
+//!
 //! One contract, [`Store`], split by what a back end can do; stores that pass the same `conformance` suite: in [`memory`], in
 //! [`sqlite`] (the default), in [`files`] that a person can read, and in `postgres` for many nodes. [`verify`] checks any of them.
 
